@@ -1,12 +1,12 @@
 /**
  * `npm run build`: bundles each program and each thread, with the packages that it uses, from TypeScript into
- * dist/<name>.js (docs/decisions/0290). Skips the work if neither sources nor packages have changed.
+ * dist/<name>.js (docs/decisions/0290), and AssemblyScript into dist/<name>.wasm. Skips the work if neither sources nor packages have changed.
  * `tsc` checks types and writes nothing.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -144,6 +144,17 @@ async function bundle() {
   await build.close();
 }
 
+/** Compiles each <name>.wasm.ts, which is AssemblyScript, to dist/<name>.wasm. Throws with the compiler's messages. */
+async function compileKernels() {
+  const { default: asc } = await import('assemblyscript/asc');
+  for (const source of sources.filter((path) => path.endsWith('.wasm.ts'))) {
+    const target = join('dist', basename(source, '.ts'));
+    const options = ['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', '--enable', 'simd'];
+    const { error, stderr } = await asc.main([source, '-o', target, '--baseDir', root, ...options]);
+    if (error) throw new Error(stderr.toString());
+  }
+}
+
 /** Changes with the sources, the installed packages and the configuration. */
 function fingerprint() {
   const hash = createHash('sha256');
@@ -162,5 +173,6 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== current) {
   for (const name of readdirSync(dist).filter((each) => each !== 'web'))
     rmSync(join(dist, name), { recursive: true });
   await bundle();
+  await compileKernels();
   writeFileSync(stamp, current);
 }

@@ -55,7 +55,7 @@ export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequen
   prefill(item: ForwardItem<Sequence>): Promise<Float32Array>;
   /**
    * Appends to several sequences after their prefill. Returns per item the requested logits, `[item.logits,
-   * vocabularySize]`.
+   * vocabularySize]`, which the caller may change and the next pass may overwrite.
    */
   decode(items: readonly ForwardItem<Sequence>[]): Promise<Float32Array[]>;
   dispose(): Promise<void>;
@@ -65,4 +65,6 @@ export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequen
 export interface SequenceOptions {
   /** Decoding may append several tokens in one pass, and may truncate. */
   readonly speculative?: boolean;
+  /** Its logits do not depend on other sequences of a pass, up to the last bit. */
+  readonly reproducible?: boolean;
 }

@@ -52,6 +52,11 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
   readonly sequenceMemoryBytes?: number;
   /** Bytes for cached prompt prefixes; default 256 MiB. 0 turns the prefix cache off. */
   readonly prefixCacheBytes?: number;
+  /**
+   * Bytes for a second copy of int8 weights, with which an answer is written faster while it is the only one; default
+   * 512 MiB. A model that needs more does without; 0 turns it off.
+   */
+  readonly singleAnswerBytes?: number;
 }
 
 type GeneratorChannel = WorkerChannel<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>;
@@ -89,6 +94,7 @@ export async function loadGenerator(source: string, given: GeneratorLoadOptions 
       sequenceBytes: options.sequenceMemoryBytes ?? 2 ** 30,
       prefixBytes: options.prefixCacheBytes ?? 2 ** 28,
     },
+    singleAnswerBytes: options.singleAnswerBytes ?? 2 ** 29,
   };
   const channel: GeneratorChannel = new WorkerChannel(
     builtFile('generator.worker'),

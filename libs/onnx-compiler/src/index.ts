@@ -8,10 +8,11 @@ export {
   findCompiledDecoder,
   type WeightPrecision,
 } from './decoder/compile-decoder.js';
-export { readDecoderShape } from './decoder/decoder-config.js';
+export { type DecoderShape, readDecoderShape } from './decoder/decoder-config.js';
 export { compileEncoder } from './encoder/compile-encoder.js';
 export { readEncoderShape } from './encoder/encoder-config.js';
 export { exportModel } from './export-model.js';
+export { OnnxTensors } from './onnx/read-tensors.js';
 export { fileDigest, hashFile } from './compile-cache.js';
 export { countParameters } from './checkpoint/safetensors.js';
 export type { BlockSize } from './quantization/blocks.js';

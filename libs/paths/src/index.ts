@@ -13,11 +13,12 @@ function findProjectRoot(folder: string): string {
 }
 
 /**
- * Path of a program or a thread that `npm run build` wrote, given by its name ("gateway", "generator.worker"); the same
+ * Path of a program, a thread or a WebAssembly module that `npm run build` wrote, given by its name ("gateway",
+ * "generator.worker", "decoder-kernels.wasm"); the same
  * from sources (tests) and from `dist`. Throws if it has not been built.
  */
 export function builtFile(name: string): string {
-  const path = join(projectRoot, 'dist', `${name}.js`);
+  const path = join(projectRoot, 'dist', name.endsWith('.wasm') ? name : `${name}.js`);
   if (existsSync(path)) return path;
   throw new Error(`${path} is missing: run \`npm run build\` first.`);
 }

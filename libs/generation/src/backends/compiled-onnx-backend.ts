@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { createSession, int64Tensor, type SessionSettings } from '#models';
 import type { CompiledDecoder } from '#onnx-compiler';
@@ -15,6 +16,7 @@ import {
 } from '../kv-cache/kv-cache.js';
 import type { CacheMemory } from '../generator-interface.js';
 import { blockSize, PrefixCache } from '../kv-cache/prefix-cache.js';
+import type { SingleTokenDecoder } from '../single-token/single-token-decoder.js';
 
 type KvItem = ForwardItem<KvSequence>;
 
@@ -51,18 +53,21 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     private readonly model: CompiledDecoder,
     private readonly memory: CacheMemory,
     readonly name: string,
+    private readonly singleToken?: SingleTokenDecoder,
   ) {
     this.tensors = cacheTensorsOf(model);
     this.prefixes = new PrefixCache(this.tensors, memory.prefixBytes);
   }
 
+  /** `singleToken` decodes one sequence while it runs alone; without it the graph does. */
   static async load(
     model: CompiledDecoder,
     settings: SessionSettings,
     memory: CacheMemory,
+    singleToken?: SingleTokenDecoder,
   ): Promise<CompiledOnnxBackend> {
     const { session, backend } = await createSession(model.onnxPath, settings);
-    return new CompiledOnnxBackend(session, model, memory, backend);
+    return new CompiledOnnxBackend(session, model, memory, backend, singleToken);
   }
 
   /** Measured: with int8 the lead of the most likely token shrinks by up to 0.2 (docs/decisions/0214). */
@@ -86,7 +91,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
 
   openSequence(prompt: readonly number[], options: SequenceOptions = {}): KvSequence {
     const cache = new KvCache(this.tensors, 1, roundCapacity(prompt.length));
-    const sequence = new KvSequence(this, prompt, options.speculative ?? false, cache);
+    const sequence = new KvSequence(this, prompt, options, cache);
     for (const block of this.prefixes.find(prompt)) {
       cache.copyFrom({ set: block, slot: 0, start: 0 }, 0, sequence.length, blockSize);
       sequence.length += blockSize;
@@ -116,7 +121,9 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
         (sequence) => bySequence.get(sequence) ?? { sequence, tokens: [], logits: 0 },
       );
       group.fit(Math.max(...rows.map(({ sequence, tokens }) => sequence.length + tokens.length)));
-      const logits = await this.run({ cache: group.cache, firstSlot: 0, rows });
+      const logits = this.isSingleToken(rows)
+        ? [await this.runSingle(group.cache, rows[0]!)]
+        : await this.run({ cache: group.cache, firstSlot: 0, rows });
       rows.forEach(({ sequence }, index) => results.set(sequence, logits[index]!));
     }
     return items.map(({ sequence }) => results.get(sequence)!);
@@ -124,7 +131,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
 
   fork(sequence: KvSequence): KvSequence {
     const cache = new KvCache(this.tensors, 1, roundCapacity(sequence.length));
-    const fork = new KvSequence(this, sequence.prompt, sequence.speculative, cache);
+    const fork = new KvSequence(this, sequence.prompt, sequence.options, cache);
     cache.copyFrom({ set: sequence.cache!, slot: sequence.slot, start: 0 }, 0, 0, sequence.length);
     fork.length = sequence.length;
     this.alone.add(fork);
@@ -135,6 +142,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     sequence.group?.remove(sequence);
     sequence.cache = undefined;
     this.alone.delete(sequence);
+    this.singleToken?.forget(sequence);
   }
 
   dispose(): Promise<void> {
@@ -143,13 +151,28 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
 
   /** Speculative sequences have batches of their own, because a pass over several tokens rounds differently. */
   private assignGroup(sequence: KvSequence, positions: number): KvCacheBatch {
-    const key = `${lengthClass(positions)}${sequence.speculative ? ' speculative' : ''}`;
+    const key = `${lengthClass(positions)}${sequence.options.speculative ? ' speculative' : ''}`;
     const group = this.groups.get(key) ?? new KvCacheBatch(this.tensors);
     this.groups.set(key, group);
     if (sequence.group === group) return group;
     group.add(sequence, positions);
     this.alone.delete(sequence);
     return group;
+  }
+
+  /** Sums of the kernels run in another order than in the graph, which computes sequences together. */
+  private isSingleToken([row, ...others]: readonly KvItem[]): boolean {
+    if (others.length > 0 || row!.tokens.length !== 1 || row!.logits !== 1) return false;
+    return !row!.sequence.options.reproducible && (this.singleToken?.takes(row!.sequence) ?? false);
+  }
+
+  /** Messages of the thread are handled before the pass, since it keeps the thread busy. */
+  private async runSingle(cache: KvCache, { sequence, tokens }: KvItem): Promise<Float32Array> {
+    await setImmediate();
+    const { logits, news } = this.singleToken!.decode(sequence, tokens[0]!);
+    cache.append(news, { batchRow: 0, slot: sequence.slot, start: sequence.length, count: 1 });
+    sequence.length += 1;
+    return logits;
   }
 
   /** Returns the requested logits of each row. Shorter rows are padded; results for padding are dropped. */

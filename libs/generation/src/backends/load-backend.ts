@@ -15,6 +15,7 @@ import type { DecoderBackend } from '../decoder-backend.js';
 import type { GeneratorReady, GeneratorSettings } from '../generator-interface.js';
 import { bytesPerPosition } from '../kv-cache/kv-cache.js';
 import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
+import { SingleTokenDecoder } from '../single-token/single-token-decoder.js';
 import { ExportedOnnxBackend } from './exported-onnx-backend.js';
 
 /** A backend and the message that the worker sends when it is ready. */
@@ -54,8 +55,23 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
     kv,
     ...(block && { block }),
   });
-  const backend = await CompiledOnnxBackend.load(compiled, settings, settings.memory);
+  const singleToken = await loadSingleToken(settings, compiled);
+  const backend = await CompiledOnnxBackend.load(compiled, settings, settings.memory, singleToken);
   return { backend, name: `${backend.name} compiled ${weights}` };
+}
+
+/** Above this number of threads ONNX Runtime reads weights faster than the one thread of the kernels. */
+const maxThreadsOfGraph = 4;
+/** Weights that fit a processor's cache: beyond a few threads, operators cost more than reading. */
+const smallWeights = 2 ** 25;
+
+/** Loads the kernels for single tokens where they are faster than the graph. */
+async function loadSingleToken(
+  { directory, threads, singleAnswerBytes }: GeneratorSettings,
+  model: CompiledDecoder,
+): Promise<SingleTokenDecoder | undefined> {
+  const most = threads <= maxThreadsOfGraph ? singleAnswerBytes : Math.min(singleAnswerBytes, smallWeights);
+  return SingleTokenDecoder.load(directory, model, most);
 }
 
 async function loadExporter(onnxFile: string, settings: GeneratorSettings): Promise<LoadedEngine> {

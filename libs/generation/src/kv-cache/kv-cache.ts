@@ -1,6 +1,6 @@
 import { Tensor } from 'onnxruntime-node';
 import type { CompiledDecoder } from '#onnx-compiler';
-import type { DecoderSequence } from '../decoder-backend.js';
+import type { DecoderSequence, SequenceOptions } from '../decoder-backend.js';
 
 /** The parts of a compiled decoder that determine the layout of its cache. */
 export type CacheShape = Pick<CompiledDecoder, 'layers' | 'kvHeads' | 'headDim' | 'kv'>;
@@ -87,7 +87,7 @@ export class NewKeyValues {
   private readonly words = new Map<string, Int32Array>();
 
   constructor(
-    private readonly outputs: Readonly<Record<string, Tensor>>,
+    private readonly outputs: Readonly<Record<string, Pick<Tensor, 'data'>>>,
     /** Rows of each sequence: the heads of keys and values of all layers. */
     readonly rows: number,
     readonly tokens: number,
@@ -151,6 +151,13 @@ export class KvCache {
     });
     this.words = this.arrays.map(({ buffer }) => new Int32Array(buffer));
     this.bytes = this.arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  /** Returns a row of a tensor of one sequence: `capacity` positions. */
+  row(tensor: number, slot: number, row: number): CacheArray {
+    const { rows, width } = this.tensors[tensor]!;
+    const first = this.offset(slot, rows, row, 0) * width;
+    return this.arrays[tensor]!.subarray(first, first + this.capacity * width);
   }
 
   /** Returns the cache inputs of the graph for the slots `first` to `first + count − 1`. */
@@ -269,11 +276,13 @@ export class KvSequence implements DecoderSequence {
   slot = 0;
   /** The batch in which it has a slot. */
   group?: KvCacheBatch;
+  /** Positions that the mirror of {@link SingleTokenDecoder} holds. */
+  mirrored = 0;
 
   constructor(
     private readonly owner: SequenceOwner,
     readonly prompt: readonly number[],
-    readonly speculative: boolean,
+    readonly options: SequenceOptions,
     /** Undefined after `release`. */
     public cache: KvCache | undefined,
   ) {}
@@ -289,6 +298,7 @@ export class KvSequence implements DecoderSequence {
   /** Removes the positions from `length` on; later tokens overwrite them. */
   truncate(length: number): void {
     this.length = length;
+    this.mirrored = Math.min(this.mirrored, length);
   }
 }
 

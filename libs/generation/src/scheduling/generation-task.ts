@@ -77,8 +77,9 @@ export class GenerationTask {
 
   /** Opens the sequence; prefill may begin. */
   admit(): void {
-    const speculative = this.takesSeveral;
-    this.sequence = this.model.backend.openSequence(this.work.promptIds, { speculative });
+    const { promptIds, parameters } = this.work;
+    const options = { speculative: this.takesSeveral, reproducible: parameters.seed !== undefined };
+    this.sequence = this.model.backend.openSequence(promptIds, options);
     this.prefilled = this.sequence.length;
     this.cachedTokens = this.sequence.length;
   }

@@ -1,0 +1,111 @@
+import type { CompiledDecoder } from '#onnx-compiler';
+import { bytesPerPosition, type KvSequence } from '../kv-cache/kv-cache.js';
+import type { KernelMemory } from './kernels.js';
+
+/** Rows of positions are packed in blocks of this many. */
+const positionsOfBlock = 8;
+
+/**
+ * The keys and values of one sequence in the memory of the kernels. It follows the sequence's own cache, which passes
+ * over several sequences read and extend.
+ */
+export class CacheMirror {
+  readonly capacity: number;
+  private readonly scratch: number;
+  /** Address of the numbers of key 0, value 0, key 1, …; each with all heads. */
+  private readonly numbers: number;
+  /** Address of the scales of an int8 cache in the same order. */
+  private readonly scales: number;
+  private owner?: KvSequence;
+
+  /** @param capacity A multiple of 64. */
+  constructor(
+    private readonly model: CompiledDecoder,
+    capacity: number,
+    private readonly memory: KernelMemory,
+  ) {
+    this.capacity = capacity;
+    this.numbers = memory.allocate(2 * model.layers * this.partBytes);
+    this.scales = memory.allocate(2 * model.layers * model.kvHeads * capacity * 4);
+    this.scratch = memory.allocate(capacity * model.headDim);
+  }
+
+  /** Bytes of a mirror. */
+  static bytes(model: CompiledDecoder, capacity: number): number {
+    return capacity * (bytesPerPosition(model) + model.headDim);
+  }
+
+  /** Address of the keys (0) or values (1) of a head. */
+  numbersOf(layer: number, part: 0 | 1, head: number): number {
+    return this.numbers + (2 * layer + part) * this.partBytes + head * (this.partBytes / this.model.kvHeads);
+  }
+
+  /** Address of the scales of the keys (0) or values (1) of a head. */
+  scalesOf(layer: number, part: 0 | 1, head: number): number {
+    return this.scales + this.scaleRow(layer, part, head) * this.capacity * 4;
+  }
+
+  /** Copies the positions of a sequence that the mirror lacks. */
+  follow(sequence: KvSequence): void {
+    if (this.owner !== sequence) {
+      if (this.owner) this.owner.mirrored = 0;
+      this.owner = sequence;
+      sequence.mirrored = 0;
+    }
+    if (sequence.mirrored >= sequence.length) return;
+    const first = Math.floor(sequence.mirrored / positionsOfBlock) * positionsOfBlock;
+    const { layers, kvHeads, kv } = this.model;
+    for (let layer = 0; layer < layers; layer++)
+      for (let head = 0; head < kvHeads; head++) {
+        if (kv === 'float') this.copyFloats(sequence, layer, head, first);
+        else this.copyIntegers(sequence, layer, head, first);
+      }
+    sequence.mirrored = sequence.length;
+  }
+
+  /** Forgets the sequence, so that its cache can be freed. */
+  forget(sequence: KvSequence): void {
+    if (this.owner === sequence) this.owner = undefined;
+  }
+
+  private copyFloats(sequence: KvSequence, layer: number, head: number, first: number): void {
+    const { headDim } = this.model;
+    for (const part of [0, 1] as const) {
+      const source = sequence.cache!.row(2 * layer + part, sequence.slot, head) as Float32Array;
+      const target = this.memory.floats(this.numbersOf(layer, part, head), this.capacity * headDim);
+      target.set(source.subarray(first * headDim, sequence.length * headDim), first * headDim);
+    }
+  }
+
+  private copyIntegers(sequence: KvSequence, layer: number, head: number, first: number): void {
+    const { headDim, layers } = this.model;
+    const { cache, slot, length } = sequence;
+    const count = length - first;
+    const scratch = this.memory.integers(this.scratch, this.capacity * headDim);
+    // Keys are stored dimension after dimension, values position after position.
+    for (let dimension = 0; dimension < headDim; dimension++) {
+      const source = cache!.row(2 * layer, slot, head * headDim + dimension) as Int8Array;
+      scratch.set(source.subarray(first, length), dimension * count);
+    }
+    const keys = this.numbersOf(layer, 0, head) + first * headDim;
+    this.memory.kernels.pack(this.scratch, keys, 0, headDim, count, count, headDim, 0);
+    const values = cache!.row(2 * layer + 1, slot, head) as Int8Array;
+    scratch.set(values.subarray(first * headDim, length * headDim));
+    const target = this.numbersOf(layer, 1, head);
+    this.memory.kernels.pack(this.scratch, target, first, count, headDim, headDim, this.capacity, 0);
+    for (const part of [0, 1] as const) {
+      const row = cache!.row(2 * layers, slot, this.scaleRow(layer, part, head)) as Float32Array;
+      const scales = this.memory.floats(this.scalesOf(layer, part, head), this.capacity);
+      scales.set(row.subarray(first, length), first);
+    }
+  }
+
+  private get partBytes(): number {
+    const { kvHeads, headDim, kv } = this.model;
+    return this.capacity * kvHeads * headDim * (kv === 'float' ? 4 : 1);
+  }
+
+  private scaleRow(layer: number, part: number, head: number): number {
+    return (2 * layer + part) * this.model.kvHeads + head;
+  }
+}

@@ -1,0 +1,197 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileDecoder, type CompiledDecoder } from '#onnx-compiler';
+import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
+import {
+  decoderShapes,
+  type ReferenceConfig,
+} from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
+import { CompiledOnnxBackend } from '../backends/compiled-onnx-backend.js';
+import type { KvSequence } from '../kv-cache/kv-cache.js';
+import { SingleTokenDecoder } from './single-token-decoder.js';
+
+/** The vocabulary is not a multiple of the kernels' four rows. */
+const base: ReferenceConfig = {
+  model_type: 'llama',
+  hidden_size: 64,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  head_dim: 16,
+  intermediate_size: 96,
+  vocab_size: 201,
+  max_position_embeddings: 512,
+  rms_norm_eps: 1e-5,
+  rope_theta: 10_000,
+  tie_word_embeddings: true,
+};
+
+const families: Record<string, Partial<ReferenceConfig>> = {
+  'a Llama': {},
+  'a Llama with an output matrix of its own': { tie_word_embeddings: false },
+  'a Mistral with a window': { model_type: 'mistral', sliding_window: 9 },
+  'a Qwen2 with biases': { model_type: 'qwen2' },
+  'a Qwen3 with normed heads wider than hidden / heads': { model_type: 'qwen3', head_dim: 32 },
+  'a SmolLM3 whose second layer has no positions': { model_type: 'smollm3', no_rope_layers: [1, 0] },
+  'a Granite with its factors': {
+    model_type: 'granite',
+    attention_multiplier: 0.2,
+    embedding_multiplier: 6,
+    residual_multiplier: 0.22,
+    logits_scaling: 4,
+  },
+  'a Gemma 3 with and without windows': {
+    model_type: 'gemma3_text',
+    num_key_value_heads: 1,
+    sliding_window: 7,
+    layer_types: ['sliding_attention', 'full_attention'],
+    rope_theta: 1_000_000,
+    rope_local_base_freq: 10_000,
+    query_pre_attn_scalar: 12,
+  },
+};
+
+const ample = { sequenceBytes: 2 ** 26, prefixBytes: 0 };
+const settings = { device: 'cpu', threads: 1 } as const;
+const plenty = 2 ** 26;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'single-token-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface Loaded {
+  readonly directory: string;
+  readonly model: CompiledDecoder;
+  readonly graph: CompiledOnnxBackend;
+  readonly kernels: CompiledOnnxBackend;
+  readonly close: () => Promise<void>;
+}
+
+/** Compiles a random model and opens it with the graph alone, and with the kernels beside the graph. */
+async function load(name: string, config: ReferenceConfig, kv: 'float' | 'int8'): Promise<Loaded> {
+  const directory = join(folder, name.replaceAll(/\W+/g, '-'));
+  await writeCheckpoint(directory, config, randomTensors(decoderShapes(config), 11));
+  const model = await compileDecoder(directory, { cacheDir: join(folder, 'cache'), weights: 'int8', kv });
+  const single = await SingleTokenDecoder.load(directory, model, plenty);
+  const graph = await CompiledOnnxBackend.load(model, settings, ample);
+  const kernels = await CompiledOnnxBackend.load(model, settings, ample, single);
+  return {
+    directory,
+    model,
+    graph,
+    kernels,
+    close: async () => {
+      await graph.dispose();
+      await kernels.dispose();
+    },
+  };
+}
+
+const tokensOf = (count: number, seed = 1): number[] =>
+  Array.from({ length: count }, (_unused, index) => (index * 7919 + seed * 104_729) % base.vocab_size);
+
+async function open(backend: CompiledOnnxBackend, prompt: readonly number[]): Promise<KvSequence> {
+  const sequence = backend.openSequence(prompt, { speculative: true });
+  for (let start = 0; start < prompt.length; start += backend.prefillChunk)
+    await backend.prefill({ sequence, tokens: prompt.slice(start, start + backend.prefillChunk), logits: 0 });
+  return sequence;
+}
+
+async function step(backend: CompiledOnnxBackend, sequence: KvSequence, tokens: readonly number[]) {
+  const [logits] = await backend.decode([{ sequence, tokens, logits: tokens.length }]);
+  return logits!.slice(-base.vocab_size);
+}
+
+const distance = (left: Float32Array, right: Float32Array): number =>
+  Math.max(...left.map((value, index) => Math.abs(value - right[index]!)));
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)]!;
+
+const forms = Object.entries(families).flatMap(([name, changes]) =>
+  (['float', 'int8'] as const).map((kv) => ({ name, kv, config: { ...base, ...changes } })),
+);
+
+// A sum in another order can round an integer differently, which shows in all logits of the token.
+describe.each(forms)('$name, cache $kv', ({ name, kv, config }) => {
+  it('gives the logits of the graph, behind prompts and its own tokens', async () => {
+    const { graph, kernels, close } = await load(name, config, kv);
+    for (const length of [3, 70]) {
+      const [expected, found] = [await open(graph, tokensOf(length)), await open(kernels, tokensOf(length))];
+      const distances: number[] = [];
+      for (const token of tokensOf(80, 5))
+        distances.push(distance(await step(kernels, found, [token]), await step(graph, expected, [token])));
+      expect(Math.max(...distances)).toBeGreaterThan(0);
+      expect(median(distances)).toBeLessThan(1e-3);
+      expect(Math.max(...distances)).toBeLessThan(kernels.draftMargin);
+      // A second sequence of the batch would take the graph.
+      for (const sequence of [expected, found]) sequence.release();
+    }
+    await close();
+  });
+});
+
+describe.each(['float', 'int8'] as const)('a decoder of single tokens, cache %s', (kv) => {
+  let loaded: Loaded;
+  beforeAll(async () => {
+    loaded = await load(`plain ${kv}`, base, kv);
+  });
+  afterAll(() => loaded.close());
+
+  it('follows a sequence through passes over several tokens, truncation and other sequences', async () => {
+    const { graph, kernels } = loaded;
+    const run = async (backend: CompiledOnnxBackend) => {
+      const sequences = [await open(backend, tokensOf(20)), await open(backend, tokensOf(33, 2))] as const;
+      const [first, second] = sequences;
+      const rows = [await step(backend, first, [5]), await step(backend, first, [6, 7, 8])];
+      first.truncate(22);
+      rows.push(await step(backend, first, [9]));
+      rows.push(await step(backend, first, [10]));
+      const both = sequences.map((sequence) => ({ sequence, tokens: [11], logits: 1 }));
+      for (const logits of await backend.decode(both)) rows.push(logits.slice());
+      const fork = first.fork();
+      first.release();
+      second.release();
+      rows.push(await step(backend, fork, [12]), await step(backend, fork, [13]));
+      return rows;
+    };
+    const [expected, found] = [await run(graph), await run(kernels)];
+    for (const [index, row] of found.entries()) expect(distance(row, expected[index]!)).toBeLessThan(0.3);
+    expect(median(found.map((row, index) => distance(row, expected[index]!)))).toBeLessThan(1e-3);
+  });
+
+  it('leaves sequences that must be reproducible to the graph', async () => {
+    const rows = [];
+    for (const backend of [loaded.graph, loaded.kernels]) {
+      const sequence = backend.openSequence(tokensOf(5), { reproducible: true });
+      await backend.prefill({ sequence, tokens: tokensOf(5), logits: 0 });
+      for (const token of [7, 8]) rows.push(await step(backend, sequence, [token]));
+      sequence.release();
+    }
+    expect(rows.slice(0, 2)).toEqual(rows.slice(2));
+  });
+
+  it('leaves sequences beyond its memory to the graph', async () => {
+    const { directory, model, graph } = loaded;
+    expect(await SingleTokenDecoder.load(directory, model, 1000)).toBeUndefined();
+    const decoder = await SingleTokenDecoder.load(directory, model, plenty);
+    const sequence = await open(graph, tokensOf(511));
+    expect(decoder!.takes(sequence)).toBe(true);
+    await step(graph, sequence, [1]);
+    expect(decoder!.takes(sequence)).toBe(false);
+  });
+});
+
+it('does not take weights in other precisions, or widths that are not multiples of 16', async () => {
+  const directory = join(folder, 'narrow');
+  const config = { ...base, head_dim: 8 };
+  await writeCheckpoint(directory, config, randomTensors(decoderShapes(config), 11));
+  for (const weights of ['int8', 'fp32', 'int4'] as const) {
+    const model = await compileDecoder(directory, { cacheDir: join(folder, 'cache'), weights, kv: 'float' });
+    expect(await SingleTokenDecoder.load(directory, model, plenty)).toBeUndefined();
+  }
+});

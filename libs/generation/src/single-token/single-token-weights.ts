@@ -1,0 +1,158 @@
+import { OnnxTensors, type CompiledDecoder, type DecoderShape } from '#onnx-compiler';
+import type { KernelMemory } from './kernels.js';
+
+/** A linear layer in the memory of the kernels. */
+export interface PackedLayer {
+  readonly values: number;
+  /** One float for each row; includes the levels of the input. */
+  readonly scales: number;
+  readonly bias?: number;
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** Addresses of the weights of one decoder layer. */
+export interface SingleTokenLayer {
+  readonly attentionNorm: number;
+  readonly queryKeyValue: PackedLayer;
+  readonly queryNorm?: number;
+  readonly keyNorm?: number;
+  readonly output: PackedLayer;
+  readonly attentionOutputNorm?: number;
+  readonly feedForwardOutputNorm?: number;
+  readonly feedForwardNorm: number;
+  readonly gateUp: PackedLayer;
+  readonly down: PackedLayer;
+  /** Rotary tables; absent if the layer does not use positions. */
+  readonly rotary?: { readonly cosines: number; readonly sines: number };
+}
+
+/** The embedding table: a packed matrix that is also the output layer, or rows of int8 of its own. */
+interface EmbeddingTable {
+  readonly values: number;
+  readonly packed: boolean;
+  readonly scales: number;
+}
+
+/** Addresses of the weights of a decoder. */
+export interface SingleTokenWeights {
+  readonly embedding: EmbeddingTable;
+  readonly layers: readonly SingleTokenLayer[];
+  readonly finalNorm: number;
+  readonly head: PackedLayer;
+}
+
+/** Columns that are read from the file at once. */
+const columnsAtOnce = 64;
+const table = 'model.embed_tokens.weight.table';
+
+/** Reads the int8 weights of a compiled decoder into the memory of the kernels. */
+export class WeightReader {
+  private scratch = { address: 0, bytes: 0 };
+
+  constructor(
+    private readonly tensors: OnnxTensors,
+    private readonly shape: DecoderShape,
+    private readonly memory: KernelMemory,
+  ) {}
+
+  async read(): Promise<SingleTokenWeights> {
+    const { shape } = this;
+    const rotary = await this.rotary('rotary');
+    const windowed = shape.window?.rope ? await this.rotary('rotary.window') : rotary;
+    const layers: SingleTokenLayer[] = [];
+    for (let index = 0; index < shape.layers; index++) {
+      const layer = await this.layer(`model.layers.${index}`);
+      const tables = shape.window?.layers[index] ? windowed : rotary;
+      layers.push(shape.rotatedLayers?.[index] === false ? layer : { ...layer, rotary: tables });
+    }
+    const name = shape.tiedEmbeddings ? 'model.embed_tokens' : 'lm_head';
+    const head = await this.linear(name, shape.hiddenSize);
+    return { layers, head, finalNorm: await this.norm('model.norm'), embedding: await this.embedding(head) };
+  }
+
+  private async layer(prefix: string): Promise<SingleTokenLayer> {
+    const { hiddenSize, heads, headDim, feedForward, isGemma } = this.shape;
+    const attention = `${prefix}.self_attn`;
+    const behind = await this.norm(`${prefix}.post_attention_layernorm`);
+    return {
+      attentionNorm: await this.norm(`${prefix}.input_layernorm`),
+      queryKeyValue: await this.linear(`${attention}.qkv_proj`, hiddenSize),
+      queryNorm: await this.optionalNorm(`${attention}.q_norm`),
+      keyNorm: await this.optionalNorm(`${attention}.k_norm`),
+      output: await this.linear(`${attention}.o_proj`, heads * headDim),
+      attentionOutputNorm: isGemma ? behind : undefined,
+      feedForwardNorm: isGemma ? await this.norm(`${prefix}.pre_feedforward_layernorm`) : behind,
+      feedForwardOutputNorm: await this.optionalNorm(`${prefix}.post_feedforward_layernorm`),
+      gateUp: await this.linear(`${prefix}.mlp.gate_up_proj`, hiddenSize),
+      down: await this.linear(`${prefix}.mlp.down_proj`, feedForward),
+    };
+  }
+
+  private async norm(name: string): Promise<number> {
+    const suffix = this.shape.isGemma ? '.weight.shifted' : '.weight';
+    return this.memory.floatsOf(await this.tensors.floats(name + suffix));
+  }
+
+  private async optionalNorm(name: string): Promise<number | undefined> {
+    const exists = this.tensors.has(`${name}.weight`) || this.tensors.has(`${name}.weight.shifted`);
+    return exists ? this.norm(name) : undefined;
+  }
+
+  private async rotary(prefix: string): Promise<{ cosines: number; sines: number }> {
+    const place = async (name: string) => this.memory.floatsOf(await this.tensors.floats(name));
+    return { cosines: await place(`${prefix}.cosines`), sines: await place(`${prefix}.sines`) };
+  }
+
+  /** The graph stores a matrix column by column; uint8 for processors whose products of integers saturate. */
+  private async linear(name: string, columns: number): Promise<PackedLayer> {
+    const { tensors, memory } = this;
+    const isSigned = tensors.has(`${name}.weight.int8`);
+    const source = `${name}.weight.${isSigned ? 'int8' : 'uint8'}`;
+    const rows = tensors.shape(source)[1]!;
+    const values = memory.allocate(paddedRows(rows) * columns);
+    const scratch = this.reserve(columnsAtOnce * rows);
+    for (let first = 0; first < columns; first += columnsAtOnce) {
+      const count = Math.min(columnsAtOnce, columns - first);
+      await tensors.read(source, memory.bytesAt(scratch, count * rows), first * rows);
+      memory.kernels.pack(scratch, values, first, count, rows, rows, columns, isSigned ? 0 : 128);
+    }
+    const scales = memory.allocate(paddedRows(rows) * 4);
+    memory.floats(scales, rows).set(await tensors.floats(`${name}.weight.scales`));
+    const bias = tensors.has(`${name}.bias`)
+      ? memory.floatsOf(await tensors.floats(`${name}.bias`))
+      : undefined;
+    return { values, scales, bias, rows, columns };
+  }
+
+  private async embedding(head: PackedLayer): Promise<EmbeddingTable> {
+    const { tensors, memory, shape } = this;
+    const scales = memory.floatsOf(await tensors.floats(`${table}.scales`));
+    if (shape.tiedEmbeddings) return { values: head.values, packed: true, scales };
+    const bytes = shape.vocabularySize * shape.hiddenSize;
+    const values = memory.allocate(bytes);
+    await tensors.read(`${table}.int8`, memory.bytesAt(values, bytes));
+    return { values, packed: false, scales };
+  }
+
+  private reserve(bytes: number): number {
+    if (this.scratch.bytes < bytes) this.scratch = { address: this.memory.allocate(bytes), bytes };
+    return this.scratch.address;
+  }
+}
+
+/** Packed matrices have whole blocks of four rows. */
+export const paddedRows = (rows: number): number => Math.ceil(rows / 4) * 4;
+
+/** Bytes of the weights of a compiled decoder in the memory of the kernels. */
+export function weightBytes(shape: DecoderShape): number {
+  const { hiddenSize, heads, kvHeads, headDim, feedForward, layers, vocabularySize } = shape;
+  const perLayer = hiddenSize * headDim * (2 * heads + 2 * kvHeads) + 3 * hiddenSize * feedForward;
+  return layers * perLayer + hiddenSize * vocabularySize * (shape.tiedEmbeddings ? 1 : 2);
+}
+
+/** The numbers that kernels read in steps of 16 must be multiples of it. */
+export function isSupported(shape: DecoderShape, { weights }: CompiledDecoder): boolean {
+  const lengths = [shape.hiddenSize, shape.feedForward, shape.heads * shape.headDim, shape.headDim];
+  return weights === 'int8' && lengths.every((length) => length % 16 === 0);
+}
