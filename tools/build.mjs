@@ -144,13 +144,18 @@ async function bundle() {
   await build.close();
 }
 
+/** Without a runtime of AssemblyScript, over a memory of up to 4 GiB that threads share. */
+const kernelOptions = [
+  ...['-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--enable', 'threads'],
+  ...['--importMemory', '--sharedMemory', '--maximumMemory', '65536'],
+];
+
 /** Compiles each <name>.wasm.ts, which is AssemblyScript, to dist/<name>.wasm. Throws with the compiler's messages. */
 async function compileKernels() {
   const { default: asc } = await import('assemblyscript/asc');
   for (const source of sources.filter((path) => path.endsWith('.wasm.ts'))) {
     const target = join('dist', basename(source, '.ts'));
-    const options = ['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', '--enable', 'simd'];
-    const { error, stderr } = await asc.main([source, '-o', target, '--baseDir', root, ...options]);
+    const { error, stderr } = await asc.main([source, '-o', target, '--baseDir', root, ...kernelOptions]);
     if (error) throw new Error(stderr.toString());
   }
 }

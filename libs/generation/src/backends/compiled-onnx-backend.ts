@@ -146,6 +146,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
   }
 
   dispose(): Promise<void> {
+    this.singleToken?.close();
     return this.session.release();
   }
 

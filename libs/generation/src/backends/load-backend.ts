@@ -55,24 +55,15 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
     kv,
     ...(block && { block }),
   });
-  const singleToken = await loadSingleToken(settings, compiled);
+  const { directory, singleAnswerBytes: maxBytes } = settings;
+  const threads = Math.max(1, Math.floor(settings.threads / threadsOfKernel));
+  const singleToken = await SingleTokenDecoder.load(directory, compiled, { maxBytes, threads });
   const backend = await CompiledOnnxBackend.load(compiled, settings, settings.memory, singleToken);
   return { backend, name: `${backend.name} compiled ${weights}` };
 }
 
-/** Above this number of threads ONNX Runtime reads weights faster than the one thread of the kernels. */
-const maxThreadsOfGraph = 4;
-/** Weights that fit a processor's cache: beyond a few threads, operators cost more than reading. */
-const smallWeights = 2 ** 25;
-
-/** Loads the kernels for single tokens where they are faster than the graph. */
-async function loadSingleToken(
-  { directory, threads, singleAnswerBytes }: GeneratorSettings,
-  model: CompiledDecoder,
-): Promise<SingleTokenDecoder | undefined> {
-  const most = threads <= maxThreadsOfGraph ? singleAnswerBytes : Math.min(singleAnswerBytes, smallWeights);
-  return SingleTokenDecoder.load(directory, model, most);
-}
+/** Threads of the session for each thread of the kernels: one of them reads weights about as fast as two of the graph. */
+const threadsOfKernel = 2;
 
 async function loadExporter(onnxFile: string, settings: GeneratorSettings): Promise<LoadedEngine> {
   const backend = await ExportedOnnxBackend.load(onnxFile, settings.config, settings);

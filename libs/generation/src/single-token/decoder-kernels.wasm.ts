@@ -43,22 +43,21 @@ function sumLanes(a: v128, b: v128, c: v128, d: v128): v128 {
   return i32x4.add(v128.shuffle<i64>(ab, cd, 0, 2), v128.shuffle<i64>(ab, cd, 1, 3));
 }
 
-/**
- * Multiplies a packed matrix by a quantized vector: output[row] = sum × (factor × scales[row]). `rows` is a multiple of 4.
- */
-export function multiply(
+/** Multiplies rows `first` to `last` − 1 of {@link multiply}. */
+function multiplyRows(
   weights: usize,
   scales: usize,
   vector: usize,
   factor: f32,
   output: usize,
-  rows: usize,
+  first: usize,
+  last: usize,
   columns: usize,
   stride: usize,
 ): void {
   const scale = f32x4.splat(factor);
   const end = vector + (columns << 1);
-  for (let row: usize = 0; row < rows; row += 4) {
+  for (let row = first; row < last; row += 4) {
     let a = i32x4.splat(0),
       b = a,
       c = a,
@@ -79,6 +78,123 @@ export function multiply(
       f32x4.mul(f32x4.convert_i32x4_s(sums), f32x4.mul(scale, v128.load(scales + place))),
     );
   }
+}
+
+/**
+ * The product that several threads share, at the address `task`. Each part of it is claimed once: by the thread that asked
+ * for it, or by one of those that {@link serve}. So the former never waits for a thread that sleeps.
+ */
+@unmanaged
+class Task {
+  /** Parts that are not claimed yet (lower half), and the number of the product (upper half). */
+  claims: u64;
+  /** Parts that are done. */
+  done: i32;
+  /** Threads that sleep until there is a product. */
+  sleepers: i32;
+  /** Not 0: the threads end. */
+  ended: i32;
+  weights: usize;
+  scales: usize;
+  vector: usize;
+  factor: f32;
+  output: usize;
+  rows: usize;
+  columns: usize;
+  rowsOfPart: usize;
+}
+
+/** Bytes of weights in a part: some microseconds of work. */
+const partBytes: usize = 65536;
+/** Reads of the claims before a thread without work sleeps: about a tenth of a millisecond. */
+const patience: i32 = 50000;
+
+const offsetOfDone: usize = 8;
+const offsetOfSleepers: usize = 12;
+
+/** Claims and computes one part of the product. Returns false if all parts are claimed. */
+function work(address: usize): bool {
+  const claims = atomic.load<u64>(address);
+  if (<u32>claims == 0) return false;
+  if (atomic.cmpxchg<u64>(address, claims, claims - 1) != claims) return true;
+  const task = changetype<Task>(address);
+  const first = (<usize>(<u32>claims) - 1) * task.rowsOfPart;
+  const last = min(first + task.rowsOfPart, task.rows);
+  const columns = task.columns;
+  multiplyRows(
+    task.weights,
+    task.scales,
+    task.vector,
+    task.factor,
+    task.output,
+    first,
+    last,
+    columns,
+    columns,
+  );
+  atomic.add<i32>(address, 1, offsetOfDone);
+  return true;
+}
+
+/** Computes parts of products until the task has ended; runs in a thread of its own. */
+export function serve(address: usize): void {
+  const task = changetype<Task>(address);
+  let rounds: i32 = 0;
+  while (atomic.load<i32>(address, 16) == 0) {
+    const claims = atomic.load<u64>(address);
+    if (work(address)) rounds = 0;
+    else if (++rounds > patience) {
+      atomic.add<i32>(address, 1, offsetOfSleepers);
+      // The claims were 0 with this number: another number means another product.
+      atomic.wait<i32>(address + 4, <i32>(claims >> 32), -1);
+      atomic.sub<i32>(address, 1, offsetOfSleepers);
+      rounds = 0;
+    }
+  }
+}
+
+/** Lets the threads that {@link serve} end. */
+export function endThreads(address: usize): void {
+  atomic.store<i32>(address, 1, 16);
+  atomic.add<i32>(address, 1, 4);
+  atomic.notify(address + 4, -1);
+}
+
+/**
+ * Multiplies a packed matrix by a quantized vector: output[row] = sum × (factor × scales[row]). `rows` is a multiple of 4.
+ * Threads that {@link serve} the task at `address` help; 0: there is one thread.
+ */
+export function multiply(
+  weights: usize,
+  scales: usize,
+  vector: usize,
+  factor: f32,
+  output: usize,
+  rows: usize,
+  columns: usize,
+  address: usize,
+): void {
+  const rowsOfPart = max(partBytes / columns, 4) & ~3;
+  if (address == 0 || rows <= rowsOfPart) {
+    multiplyRows(weights, scales, vector, factor, output, 0, rows, columns, columns);
+    return;
+  }
+  const task = changetype<Task>(address);
+  task.weights = weights;
+  task.scales = scales;
+  task.vector = vector;
+  task.factor = factor;
+  task.output = output;
+  task.rows = rows;
+  task.columns = columns;
+  task.rowsOfPart = rowsOfPart;
+  const parts = <i32>((rows + rowsOfPart - 1) / rowsOfPart);
+  atomic.store<i32>(address, 0, offsetOfDone);
+  const product = (atomic.load<u64>(address) >> 32) + 1;
+  atomic.store<u64>(address, (product << 32) | (<u64>parts));
+  if (atomic.load<i32>(address, offsetOfSleepers) > 0) atomic.notify(address + 4, -1);
+  while (work(address)) {}
+  while (atomic.load<i32>(address, offsetOfDone) < parts) {}
 }
 
 /**
@@ -253,7 +369,7 @@ export function attendIntegers(
   for (let at: usize = 0; at < padded << 2; at += 16)
     v128.store(scratch + at, f32x4.mul(v128.load(scratch + at), v128.load(valueScales + at)));
   const heaviest = quantizeRow(scratch, integers, padded, 255);
-  multiply(values, ones, integers, heaviest / 255 / 127, output, width, padded, capacity);
+  multiplyRows(values, ones, integers, heaviest / 255 / 127, output, 0, width, padded, capacity);
 }
 
 /** Product of a query and one key, as four sums that are to be added. */

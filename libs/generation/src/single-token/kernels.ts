@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
 import { builtFile } from '#paths';
 
 /** The functions of decoder-kernels.wasm.ts, which documents them. Addresses are bytes in the module's memory. */
@@ -12,8 +13,10 @@ export interface DecoderKernels {
     output: number,
     rows: number,
     columns: number,
-    stride: number,
+    task: number,
   ): void;
+  serve(task: number): void;
+  endThreads(task: number): void;
   pack(
     source: number,
     target: number,
@@ -62,20 +65,39 @@ export interface DecoderKernels {
 
 /** The part of the WebAssembly interface that is used here; Node's types lack it. */
 declare namespace WebAssembly {
+  class Module {
+    constructor(code: Uint8Array);
+  }
   class Memory {
-    constructor(limits: { initial: number });
-    readonly buffer: ArrayBuffer;
+    constructor(limits: { initial: number; maximum: number; shared: true });
+    readonly buffer: SharedArrayBuffer;
     grow(pages: number): number;
   }
-  function instantiate(
-    code: Uint8Array,
-    imports: Readonly<Record<string, Readonly<Record<string, Memory>>>>,
-  ): Promise<{ instance: { exports: unknown } }>;
+  class Instance {
+    constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, Memory>>>>);
+    readonly exports: unknown;
+  }
 }
 
 const pageBytes = 65_536;
+/** 4 GiB, the most that addresses of 32 bits reach. The memory takes what is allocated. */
+const maxPages = 65_536;
 /** Vectors begin at multiples of this, the size of a cache line. */
 const alignment = 64;
+const taskBytes = 64;
+
+/** Input of a thread that helps with products. */
+export interface KernelThreadInput {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  /** Address of the shared product. */
+  readonly task: number;
+}
+
+/** Returns the kernels over a memory. */
+export function kernelsOf({ module, memory }: Omit<KernelThreadInput, 'task'>): DecoderKernels {
+  return new WebAssembly.Instance(module, { env: { memory } }).exports as DecoderKernels;
+}
 
 /**
  * The kernels and their memory. The memory only grows, so that addresses stay valid; views have to be taken again after
@@ -84,20 +106,32 @@ const alignment = 64;
 export class KernelMemory {
   private used = alignment;
   private everything: Float32Array;
+  /** Address of the product that threads share; 0 if there is one thread. */
+  readonly task: number;
 
   private constructor(
     private readonly memory: WebAssembly.Memory,
     readonly kernels: DecoderKernels,
+    isShared: boolean,
   ) {
     this.everything = new Float32Array(memory.buffer);
+    this.task = isShared ? this.allocate(taskBytes) : 0;
   }
 
-  /** Loads the kernels over a new memory. */
-  static async create(): Promise<KernelMemory> {
-    const memory = new WebAssembly.Memory({ initial: 1 });
-    const code = await readFile(builtFile('decoder-kernels.wasm'));
-    const { instance } = await WebAssembly.instantiate(code, { env: { memory } });
-    return new KernelMemory(memory, instance.exports as DecoderKernels);
+  /** Loads the kernels over a new memory, and starts the threads that help this one. */
+  static async create(threads: number): Promise<KernelMemory> {
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: maxPages, shared: true });
+    const module = new WebAssembly.Module(await readFile(builtFile('decoder-kernels.wasm')));
+    const created = new KernelMemory(memory, kernelsOf({ module, memory }), threads > 1);
+    const workerData: KernelThreadInput = { module, memory, task: created.task };
+    for (let helper = 1; helper < threads; helper++)
+      new Worker(builtFile('kernel.worker'), { workerData }).unref();
+    return created;
+  }
+
+  /** Ends the threads. */
+  close(): void {
+    if (this.task > 0) this.kernels.endThreads(this.task);
   }
 
   /** Returns the address of new memory, filled with zeros. Throws RangeError if the memory would exceed 4 GiB. */

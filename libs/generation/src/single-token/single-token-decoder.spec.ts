@@ -12,7 +12,7 @@ import { CompiledOnnxBackend } from '../backends/compiled-onnx-backend.js';
 import type { KvSequence } from '../kv-cache/kv-cache.js';
 import { SingleTokenDecoder } from './single-token-decoder.js';
 
-/** The vocabulary is not a multiple of the kernels' four rows. */
+/** The vocabulary is not a multiple of four rows, and large enough for threads to share its product. */
 const base: ReferenceConfig = {
   model_type: 'llama',
   hidden_size: 64,
@@ -21,7 +21,7 @@ const base: ReferenceConfig = {
   num_key_value_heads: 2,
   head_dim: 16,
   intermediate_size: 96,
-  vocab_size: 201,
+  vocab_size: 2201,
   max_position_embeddings: 512,
   rms_norm_eps: 1e-5,
   rope_theta: 10_000,
@@ -55,7 +55,7 @@ const families: Record<string, Partial<ReferenceConfig>> = {
 
 const ample = { sequenceBytes: 2 ** 26, prefixBytes: 0 };
 const settings = { device: 'cpu', threads: 1 } as const;
-const plenty = 2 ** 26;
+const limits = { maxBytes: 2 ** 26, threads: 2 };
 
 let folder: string;
 beforeAll(async () => {
@@ -76,7 +76,7 @@ async function load(name: string, config: ReferenceConfig, kv: 'float' | 'int8')
   const directory = join(folder, name.replaceAll(/\W+/g, '-'));
   await writeCheckpoint(directory, config, randomTensors(decoderShapes(config), 11));
   const model = await compileDecoder(directory, { cacheDir: join(folder, 'cache'), weights: 'int8', kv });
-  const single = await SingleTokenDecoder.load(directory, model, plenty);
+  const single = await SingleTokenDecoder.load(directory, model, limits);
   const graph = await CompiledOnnxBackend.load(model, settings, ample);
   const kernels = await CompiledOnnxBackend.load(model, settings, ample, single);
   return {
@@ -177,8 +177,8 @@ describe.each(['float', 'int8'] as const)('a decoder of single tokens, cache %s'
 
   it('leaves sequences beyond its memory to the graph', async () => {
     const { directory, model, graph } = loaded;
-    expect(await SingleTokenDecoder.load(directory, model, 1000)).toBeUndefined();
-    const decoder = await SingleTokenDecoder.load(directory, model, plenty);
+    expect(await SingleTokenDecoder.load(directory, model, { ...limits, maxBytes: 1000 })).toBeUndefined();
+    const decoder = await SingleTokenDecoder.load(directory, model, limits);
     const sequence = await open(graph, tokensOf(511));
     expect(decoder!.takes(sequence)).toBe(true);
     await step(graph, sequence, [1]);
@@ -192,6 +192,6 @@ it('does not take weights in other precisions, or widths that are not multiples 
   await writeCheckpoint(directory, config, randomTensors(decoderShapes(config), 11));
   for (const weights of ['int8', 'fp32', 'int4'] as const) {
     const model = await compileDecoder(directory, { cacheDir: join(folder, 'cache'), weights, kv: 'float' });
-    expect(await SingleTokenDecoder.load(directory, model, plenty)).toBeUndefined();
+    expect(await SingleTokenDecoder.load(directory, model, limits)).toBeUndefined();
   }
 });

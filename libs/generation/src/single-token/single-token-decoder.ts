@@ -16,6 +16,14 @@ import {
 const maxPositions = 4096;
 const positionStep = 64;
 
+/** Limits of a {@link SingleTokenDecoder}. */
+export interface SingleTokenLimits {
+  /** Bytes of its weights and of its mirror of a cache. */
+  readonly maxBytes: number;
+  /** Threads of a product. */
+  readonly threads: number;
+}
+
 /** Addresses of the vectors of a pass. */
 interface Vectors {
   /** The residual stream. */
@@ -60,12 +68,12 @@ export class SingleTokenDecoder {
 
   /**
    * Loads the weights of a compiled decoder a second time, packed for single rows. Returns undefined if the model is not
-   * supported or would take more than `maxBytes`.
+   * supported or would take more than `maxBytes`. `threads`: threads of a product.
    */
   static async load(
     directory: string,
     model: CompiledDecoder,
-    maxBytes: number,
+    { maxBytes, threads }: SingleTokenLimits,
   ): Promise<SingleTokenDecoder | undefined> {
     const shape = await readDecoderShape(directory);
     if (!isSupported(shape, model) || weightBytes(shape) > maxBytes) return undefined;
@@ -77,7 +85,7 @@ export class SingleTokenDecoder {
     );
     const capacity = Math.floor(positions / positionStep) * positionStep;
     if (capacity === 0) return undefined;
-    const memory = await KernelMemory.create();
+    const memory = await KernelMemory.create(threads);
     const tensors = await OnnxTensors.open(model.onnxPath);
     try {
       const weights = await new WeightReader(tensors, shape, memory).read();
@@ -107,6 +115,11 @@ export class SingleTokenDecoder {
     this.multiply(weights.head, vectors.normed, vectors.logits);
     sequence.mirrored = position + 1;
     return { logits: this.logits(), news: this.news() };
+  }
+
+  /** Ends the threads. */
+  close(): void {
+    this.memory.close();
   }
 
   /** Forgets a released sequence. */
@@ -163,9 +176,9 @@ export class SingleTokenDecoder {
     input: number,
     output: number,
   ): void {
-    const { kernels, vectors } = this;
+    const { kernels, vectors, memory } = this;
     const largest = kernels.quantizeRow(input, vectors.quantized, columns, 127);
-    kernels.multiply(values, scales, vectors.quantized, largest, output, rows, columns, columns);
+    kernels.multiply(values, scales, vectors.quantized, largest, output, rows, columns, memory.task);
     if (bias) kernels.addScaled(output, bias, 1, rows);
   }
 
