@@ -144,20 +144,28 @@ async function bundle() {
   await build.close();
 }
 
-/** Without a runtime of AssemblyScript, over a memory of up to 4 GiB that threads share. */
+/** Without a runtime of AssemblyScript, over a memory of up to 4 GiB that threads share; 112: v128 across functions. */
 const kernelOptions = [
   ...['-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--enable', 'threads'],
-  ...['--importMemory', '--sharedMemory', '--maximumMemory', '65536'],
+  ...['--importMemory', '--sharedMemory', '--maximumMemory', '65536', '--disableWarning', '112'],
 ];
 
-/** Compiles each <name>.wasm.ts, which is AssemblyScript, to dist/<name>.wasm. Throws with the compiler's messages. */
+/**
+ * Compiles each wasm/<name>-kernels.ts, which is AssemblyScript, to dist/<name>-kernels.wasm, and with relaxed SIMD to
+ * dist/<name>-kernels-relaxed.wasm. Throws with the compiler's messages.
+ */
 async function compileKernels() {
   const { default: asc } = await import('assemblyscript/asc');
-  for (const source of sources.filter((path) => path.endsWith('.wasm.ts'))) {
-    const target = join('dist', basename(source, '.ts'));
-    const { error, stderr } = await asc.main([source, '-o', target, '--baseDir', root, ...kernelOptions]);
-    if (error) throw new Error(stderr.toString());
-  }
+  for (const source of sources.filter((path) => /\/wasm\/[^/]+-kernels\.ts$/.test(path)))
+    for (const [suffix, features] of [
+      ['', []],
+      ['-relaxed', ['--enable', 'relaxed-simd']],
+    ]) {
+      const target = join('dist', `${basename(source, '.ts')}${suffix}.wasm`);
+      const options = [...kernelOptions, ...features];
+      const { error, stderr } = await asc.main([source, '-o', target, '--baseDir', root, ...options]);
+      if (error) throw new Error(stderr.toString());
+    }
 }
 
 /** Changes with the sources, the installed packages and the configuration. */

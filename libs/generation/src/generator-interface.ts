@@ -118,7 +118,7 @@ export interface GeneratorSettings {
   /** Precision of the KV cache of a compiled graph; `auto`: int8 if float would not fit the memory. */
   readonly keyValues: 'auto' | 'int8' | 'float';
   readonly memory: CacheMemory;
-  /** Bytes for weights and cache of {@link SingleTokenDecoder}; 0 turns it off. */
+  /** Bytes for weights and caches of {@link SingleTokenDecoder}; 0 turns it off. */
   readonly singleAnswerBytes: number;
 }
 

@@ -53,8 +53,8 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
   /** Bytes for cached prompt prefixes; default 256 MiB. 0 turns the prefix cache off. */
   readonly prefixCacheBytes?: number;
   /**
-   * Bytes for a second copy of int8 weights, with which an answer is written faster while it is the only one; default
-   * 512 MiB. A model that needs more does without; 0 turns it off.
+   * Bytes for a second copy of int8 weights, with which few answers at a time are written faster; default 512 MiB. A model
+   * that needs more does without; 0 turns it off.
    */
   readonly singleAnswerBytes?: number;
 }

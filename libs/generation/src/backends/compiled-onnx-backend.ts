@@ -59,7 +59,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     this.prefixes = new PrefixCache(this.tensors, memory.prefixBytes);
   }
 
-  /** `singleToken` decodes one sequence while it runs alone; without it the graph does. */
+  /** `singleToken` decodes few sequences of one new token each; without it the graph does. */
   static async load(
     model: CompiledDecoder,
     settings: SessionSettings,
@@ -121,8 +121,8 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
         (sequence) => bySequence.get(sequence) ?? { sequence, tokens: [], logits: 0 },
       );
       group.fit(Math.max(...rows.map(({ sequence, tokens }) => sequence.length + tokens.length)));
-      const logits = this.isSingleToken(rows)
-        ? [await this.runSingle(group.cache, rows[0]!)]
+      const logits = this.areSingleTokens(rows)
+        ? await this.runSingleTokens(group.cache, rows)
         : await this.run({ cache: group.cache, firstSlot: 0, rows });
       rows.forEach(({ sequence }, index) => results.set(sequence, logits[index]!));
     }
@@ -161,18 +161,23 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     return group;
   }
 
-  /** Sums of the kernels run in another order than in the graph, which computes sequences together. */
-  private isSingleToken([row, ...others]: readonly KvItem[]): boolean {
-    if (others.length > 0 || row!.tokens.length !== 1 || row!.logits !== 1) return false;
-    return !row!.sequence.options.reproducible && (this.singleToken?.takes(row!.sequence) ?? false);
+  /** Sums of the kernels run in another order than those of the graph, which reproducible sequences always use. */
+  private areSingleTokens(rows: readonly KvItem[]): boolean {
+    if (!this.singleToken?.takes(rows.map(({ sequence }) => sequence))) return false;
+    return rows.every(
+      ({ sequence, tokens, logits }) => tokens.length === 1 && logits === 1 && !sequence.options.reproducible,
+    );
   }
 
   /** Messages of the thread are handled before the pass, since it keeps the thread busy. */
-  private async runSingle(cache: KvCache, { sequence, tokens }: KvItem): Promise<Float32Array> {
+  private async runSingleTokens(cache: KvCache, rows: readonly KvItem[]): Promise<Float32Array[]> {
     await setImmediate();
-    const { logits, news } = this.singleToken!.decode(sequence, tokens[0]!);
-    cache.append(news, { batchRow: 0, slot: sequence.slot, start: sequence.length, count: 1 });
-    sequence.length += 1;
+    const tokens = rows.map(({ sequence, tokens: [token] }) => ({ sequence, token: token! }));
+    const { logits, news } = this.singleToken!.decode(tokens);
+    rows.forEach(({ sequence }, batchRow) => {
+      cache.append(news, { batchRow, slot: sequence.slot, start: sequence.length, count: 1 });
+      sequence.length += 1;
+    });
     return logits;
   }
 

@@ -10,29 +10,21 @@ const positionsOfBlock = 8;
  * over several sequences read and extend.
  */
 export class CacheMirror {
-  readonly capacity: number;
-  private readonly scratch: number;
   /** Address of the numbers of key 0, value 0, key 1, …; each with all heads. */
   private readonly numbers: number;
   /** Address of the scales of an int8 cache in the same order. */
   private readonly scales: number;
-  private owner?: KvSequence;
+  owner?: KvSequence;
 
-  /** @param capacity A multiple of 64. */
+  /** @param scratch Address of `capacity` × headDim bytes. @param capacity A multiple of 64. */
   constructor(
     private readonly model: CompiledDecoder,
-    capacity: number,
+    readonly capacity: number,
+    private readonly scratch: number,
     private readonly memory: KernelMemory,
   ) {
-    this.capacity = capacity;
     this.numbers = memory.allocate(2 * model.layers * this.partBytes);
     this.scales = memory.allocate(2 * model.layers * model.kvHeads * capacity * 4);
-    this.scratch = memory.allocate(capacity * model.headDim);
-  }
-
-  /** Bytes of a mirror. */
-  static bytes(model: CompiledDecoder, capacity: number): number {
-    return capacity * (bytesPerPosition(model) + model.headDim);
   }
 
   /** Address of the keys (0) or values (1) of a head. */
@@ -45,7 +37,7 @@ export class CacheMirror {
     return this.scales + this.scaleRow(layer, part, head) * this.capacity * 4;
   }
 
-  /** Copies the positions of a sequence that the mirror lacks. */
+  /** Copies the positions of a sequence that the mirror lacks; the mirror may have had another one. */
   follow(sequence: KvSequence): void {
     if (this.owner !== sequence) {
       if (this.owner) this.owner.mirrored = 0;
@@ -61,11 +53,6 @@ export class CacheMirror {
         else this.copyIntegers(sequence, layer, head, first);
       }
     sequence.mirrored = sequence.length;
-  }
-
-  /** Forgets the sequence, so that its cache can be freed. */
-  forget(sequence: KvSequence): void {
-    if (this.owner === sequence) this.owner = undefined;
   }
 
   private copyFloats(sequence: KvSequence, layer: number, head: number, first: number): void {
@@ -88,11 +75,11 @@ export class CacheMirror {
       scratch.set(source.subarray(first, length), dimension * count);
     }
     const keys = this.numbersOf(layer, 0, head) + first * headDim;
-    this.memory.kernels.pack(this.scratch, keys, 0, headDim, count, count, headDim, 0);
+    this.memory.kernels.packCache(this.scratch, keys, 0, headDim, count, count, headDim);
     const values = cache!.row(2 * layer + 1, slot, head) as Int8Array;
     scratch.set(values.subarray(first * headDim, length * headDim));
     const target = this.numbersOf(layer, 1, head);
-    this.memory.kernels.pack(this.scratch, target, first, count, headDim, headDim, this.capacity, 0);
+    this.memory.kernels.packCache(this.scratch, target, first, count, headDim, headDim, this.capacity);
     for (const part of [0, 1] as const) {
       const row = cache!.row(2 * layers, slot, this.scaleRow(layer, part, head)) as Float32Array;
       const scales = this.memory.floats(this.scalesOf(layer, part, head), this.capacity);
@@ -107,5 +94,45 @@ export class CacheMirror {
 
   private scaleRow(layer: number, part: number, head: number): number {
     return (2 * layer + part) * this.model.kvHeads + head;
+  }
+}
+
+/** Mirrors of up to `count` sequences, which take memory when they are first used. */
+export class CacheMirrors {
+  private readonly mirrors: CacheMirror[] = [];
+  private readonly scratch: number;
+
+  constructor(
+    private readonly model: CompiledDecoder,
+    readonly capacity: number,
+    readonly count: number,
+    private readonly memory: KernelMemory,
+  ) {
+    this.scratch = memory.allocate(capacity * model.headDim);
+  }
+
+  /** Returns a mirror of each of up to `count` sequences, in their order. */
+  follow(sequences: readonly KvSequence[]): CacheMirror[] {
+    return sequences.map((sequence) => {
+      const mirror =
+        this.mirrors.find(({ owner }) => owner === sequence) ??
+        this.mirrors.find(({ owner }) => !owner) ??
+        this.create() ??
+        this.mirrors.find(({ owner }) => !sequences.includes(owner!))!;
+      mirror.follow(sequence);
+      return mirror;
+    });
+  }
+
+  /** Frees the mirror of a sequence. */
+  forget(sequence: KvSequence): void {
+    for (const mirror of this.mirrors) if (mirror.owner === sequence) mirror.owner = undefined;
+  }
+
+  private create(): CacheMirror | undefined {
+    if (this.mirrors.length === this.count) return undefined;
+    const mirror = new CacheMirror(this.model, this.capacity, this.scratch, this.memory);
+    this.mirrors.push(mirror);
+    return mirror;
   }
 }

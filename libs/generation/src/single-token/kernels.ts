@@ -2,22 +2,41 @@ import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { builtFile } from '#paths';
 
-/** The functions of decoder-kernels.wasm.ts, which documents them. Addresses are bytes in the module's memory. */
+/** The functions of wasm/decoder-kernels.ts, which documents them. Addresses are bytes in the module's memory. */
 export interface DecoderKernels {
-  quantizeRow(input: number, output: number, count: number, levels: number): number;
+  largestProduct(): number;
+  quantizeRows(
+    input: number,
+    output: number,
+    columns: number,
+    rows: number,
+    shifts: number,
+    magnitudes: number,
+  ): void;
   multiply(
     weights: number,
-    scales: number,
-    vector: number,
-    factor: number,
+    activations: number,
+    shifts: number,
+    magnitudes: number,
     output: number,
-    rows: number,
+    outputs: number,
     columns: number,
+    rows: number,
     task: number,
+    isShared: boolean,
   ): void;
   serve(task: number): void;
   endThreads(task: number): void;
-  pack(
+  packWeights(
+    source: number,
+    target: number,
+    first: number,
+    columns: number,
+    rows: number,
+    width: number,
+    flip: number,
+  ): void;
+  packCache(
     source: number,
     target: number,
     first: number,
@@ -25,7 +44,6 @@ export interface DecoderKernels {
     rows: number,
     sourceStride: number,
     stride: number,
-    flip: number,
   ): void;
   normalize(input: number, weight: number, output: number, count: number, epsilon: number): void;
   addScaled(target: number, source: number, factor: number, count: number): void;
@@ -68,6 +86,7 @@ declare namespace WebAssembly {
   class Module {
     constructor(code: Uint8Array);
   }
+  function validate(code: Uint8Array): boolean;
   class Memory {
     constructor(limits: { initial: number; maximum: number; shared: true });
     readonly buffer: SharedArrayBuffer;
@@ -99,6 +118,25 @@ export function kernelsOf({ module, memory }: Omit<KernelThreadInput, 'task'>): 
   return new WebAssembly.Instance(module, { env: { memory } }).exports as DecoderKernels;
 }
 
+/** The largest sum of 4 products of bytes, 255 × 127 each. */
+const exactProduct = 4 * 255 * 127;
+
+/**
+ * Loads the kernels over a memory. Those with relaxed SIMD are chosen where the runtime has it (Node 22 and later) and their
+ * products are exact on this processor (AVX-VNNI).
+ */
+async function loadKernels(memory: WebAssembly.Memory) {
+  for (const name of ['decoder-kernels-relaxed.wasm', 'decoder-kernels.wasm']) {
+    const code = await readFile(builtFile(name));
+    if (!WebAssembly.validate(code)) continue;
+    const module = new WebAssembly.Module(code);
+    const kernels = kernelsOf({ module, memory });
+    if (kernels.largestProduct() === exactProduct)
+      return { module, kernels, isRelaxed: name.includes('relaxed') };
+  }
+  throw new Error('The runtime lacks WebAssembly with SIMD and threads.');
+}
+
 /**
  * The kernels and their memory. The memory only grows, so that addresses stay valid; views have to be taken again after
  * growth.
@@ -106,23 +144,26 @@ export function kernelsOf({ module, memory }: Omit<KernelThreadInput, 'task'>): 
 export class KernelMemory {
   private used = alignment;
   private everything: Float32Array;
-  /** Address of the product that threads share; 0 if there is one thread. */
+  /** Address of the product that threads share. */
   readonly task: number;
 
   private constructor(
     private readonly memory: WebAssembly.Memory,
     readonly kernels: DecoderKernels,
-    isShared: boolean,
+    /** Several rows of a product cost little more than one. */
+    readonly isRelaxed: boolean,
+    /** Other threads help with products. */
+    readonly isShared: boolean,
   ) {
     this.everything = new Float32Array(memory.buffer);
-    this.task = isShared ? this.allocate(taskBytes) : 0;
+    this.task = this.allocate(taskBytes);
   }
 
   /** Loads the kernels over a new memory, and starts the threads that help this one. */
   static async create(threads: number): Promise<KernelMemory> {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: maxPages, shared: true });
-    const module = new WebAssembly.Module(await readFile(builtFile('decoder-kernels.wasm')));
-    const created = new KernelMemory(memory, kernelsOf({ module, memory }), threads > 1);
+    const { module, kernels, isRelaxed } = await loadKernels(memory);
+    const created = new KernelMemory(memory, kernels, isRelaxed, threads > 1);
     const workerData: KernelThreadInput = { module, memory, task: created.task };
     for (let helper = 1; helper < threads; helper++)
       new Worker(builtFile('kernel.worker'), { workerData }).unref();
@@ -131,7 +172,7 @@ export class KernelMemory {
 
   /** Ends the threads. */
   close(): void {
-    if (this.task > 0) this.kernels.endThreads(this.task);
+    this.kernels.endThreads(this.task);
   }
 
   /** Returns the address of new memory, filled with zeros. Throws RangeError if the memory would exceed 4 GiB. */

@@ -164,6 +164,31 @@ describe.each(['float', 'int8'] as const)('a decoder of single tokens, cache %s'
     expect(median(found.map((row, index) => distance(row, expected[index]!)))).toBeLessThan(1e-3);
   });
 
+  it('computes a token of a sequence alone and beside others to the last bit', async () => {
+    const { kernels, directory, model } = loaded;
+    const decoder = await SingleTokenDecoder.load(directory, model, limits);
+    const run = async (seeds: readonly number[]) => {
+      const sequences = [];
+      for (const seed of seeds) sequences.push(await open(kernels, tokensOf(10 + seed, seed)));
+      const rows: Float32Array[][] = seeds.map(() => []);
+      for (const token of [3, 4, 5]) {
+        if (seeds.length > 1) expect(decoder!.takes(sequences)).toBe(true);
+        const items = sequences.map((sequence, row) => ({
+          sequence,
+          tokens: [token + seeds[row]!],
+          logits: 1,
+        }));
+        const logits = await kernels.decode(items);
+        for (const [row, found] of logits.entries()) rows[row]!.push(found.slice());
+      }
+      for (const sequence of sequences) sequence.release();
+      return rows;
+    };
+    const [first, second] = [await run([1]), await run([2])];
+    expect(await run([1, 2])).toEqual([...first, ...second]);
+    decoder!.close();
+  });
+
   it('leaves sequences that must be reproducible to the graph', async () => {
     const rows = [];
     for (const backend of [loaded.graph, loaded.kernels]) {
@@ -180,9 +205,9 @@ describe.each(['float', 'int8'] as const)('a decoder of single tokens, cache %s'
     expect(await SingleTokenDecoder.load(directory, model, { ...limits, maxBytes: 1000 })).toBeUndefined();
     const decoder = await SingleTokenDecoder.load(directory, model, limits);
     const sequence = await open(graph, tokensOf(511));
-    expect(decoder!.takes(sequence)).toBe(true);
+    expect(decoder!.takes([sequence])).toBe(true);
     await step(graph, sequence, [1]);
-    expect(decoder!.takes(sequence)).toBe(false);
+    expect(decoder!.takes([sequence])).toBe(false);
   });
 });
 

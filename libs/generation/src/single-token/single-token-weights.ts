@@ -1,13 +1,12 @@
 import { OnnxTensors, type CompiledDecoder, type DecoderShape } from '#onnx-compiler';
 import type { KernelMemory } from './kernels.js';
 
-/** A linear layer in the memory of the kernels. */
+/** A linear layer in the memory of the kernels: packed weights with their scales, and the bias if there is one. */
 export interface PackedLayer {
-  readonly values: number;
-  /** One float for each row; includes the levels of the input. */
-  readonly scales: number;
+  readonly weights: number;
   readonly bias?: number;
-  readonly rows: number;
+  /** A multiple of 4; the last rows may be padding. */
+  readonly outputs: number;
   readonly columns: number;
 }
 
@@ -110,25 +109,29 @@ export class WeightReader {
     const isSigned = tensors.has(`${name}.weight.int8`);
     const source = `${name}.weight.${isSigned ? 'int8' : 'uint8'}`;
     const rows = tensors.shape(source)[1]!;
-    const values = memory.allocate(paddedRows(rows) * columns);
+    const outputs = paddedRows(rows);
+    const weights = memory.allocate((outputs / 4) * stripeBytes(columns));
     const scratch = this.reserve(columnsAtOnce * rows);
     for (let first = 0; first < columns; first += columnsAtOnce) {
       const count = Math.min(columnsAtOnce, columns - first);
       await tensors.read(source, memory.bytesAt(scratch, count * rows), first * rows);
-      memory.kernels.pack(scratch, values, first, count, rows, rows, columns, isSigned ? 0 : 128);
+      memory.kernels.packWeights(scratch, weights, first, count, rows, columns, isSigned ? 128 : 0);
     }
-    const scales = memory.allocate(paddedRows(rows) * 4);
-    memory.floats(scales, rows).set(await tensors.floats(`${name}.weight.scales`));
+    const scales = await tensors.floats(`${name}.weight.scales`);
+    for (let row = 0; row < rows; row += 4) {
+      const place = weights + (row / 4) * stripeBytes(columns);
+      memory.floats(place, 4).set(scales.subarray(row, row + 4));
+    }
     const bias = tensors.has(`${name}.bias`)
       ? memory.floatsOf(await tensors.floats(`${name}.bias`))
       : undefined;
-    return { values, scales, bias, rows, columns };
+    return { weights, bias, outputs, columns };
   }
 
   private async embedding(head: PackedLayer): Promise<EmbeddingTable> {
     const { tensors, memory, shape } = this;
     const scales = memory.floatsOf(await tensors.floats(`${table}.scales`));
-    if (shape.tiedEmbeddings) return { values: head.values, packed: true, scales };
+    if (shape.tiedEmbeddings) return { values: head.weights, packed: true, scales };
     const bytes = shape.vocabularySize * shape.hiddenSize;
     const values = memory.allocate(bytes);
     await tensors.read(`${table}.int8`, memory.bytesAt(values, bytes));
@@ -140,6 +143,9 @@ export class WeightReader {
     return this.scratch.address;
   }
 }
+
+/** Bytes of four rows of packed weights: their scales, then their values. */
+export const stripeBytes = (columns: number): number => 16 + 4 * columns;
 
 /** Packed matrices have whole blocks of four rows. */
 export const paddedRows = (rows: number): number => Math.ceil(rows / 4) * 4;

@@ -1,67 +1,55 @@
 /**
  * Arithmetic of one token's pass through a decoder, in AssemblyScript. `npm run build` compiles it to
- * dist/decoder-kernels.wasm; {@link ../single-token-decoder.ts} calls it. Addresses are bytes in the memory of the module.
- * Lengths are multiples of 16, except where a comment says otherwise.
+ * dist/decoder-kernels.wasm, and with relaxed SIMD to dist/decoder-kernels-relaxed.wasm; {@link ../single-token-decoder.ts}
+ * calls it. Addresses are bytes in the memory of the module. Lengths are multiples of 16, except where a comment says
+ * otherwise.
  *
- * A packed matrix has int8 values in blocks of 4 rows × 8 columns: the blocks of 4 rows follow each other column by
- * column, so that a product reads one stream. `stride` is the number of columns that the memory of a row has.
+ * A packed matrix has bytes in blocks of 4 rows × 8 columns: the blocks of 4 rows follow each other column by column, so
+ * that a product reads one stream. The bytes of weights are the int8 values + 128, and four float scales stand before each
+ * 4 rows (a stripe). The bytes of a cache are the int8 values.
  */
+import { divisorOf, magnitude, quantize } from './product';
+import { sumLanes } from './plain-product';
+
+export { endThreads, largestProduct, multiply, packWeights, quantizeRows, serve } from './product';
 
 /** Bytes of 4 rows × 8 columns. */
 const blockBytes: usize = 32;
 
-/** Largest magnitude of `count` floats. */
-function magnitude(input: usize, count: usize): f32 {
-  let largest = f32x4.splat(0);
-  const end = input + (count << 2);
-  for (let at = input; at < end; at += 16) largest = f32x4.pmax(largest, f32x4.abs(v128.load(at)));
-  const high = f32x4.max(largest, v128.shuffle<f32>(largest, largest, 2, 3, 0, 1));
-  return max(f32x4.extract_lane(high, 0), f32x4.extract_lane(high, 1));
-}
-
-/**
- * Rounds floats to integers of 16 bits: value ≈ integer ÷ `levels` × the returned largest magnitude. A row of zeros
- * stays zero. Rounds as QuantizeLinear does: half to even.
- */
-export function quantizeRow(input: usize, output: usize, count: usize, levels: f32): f32 {
+/** Rounds floats to integers of 16 bits: value ≈ integer ÷ `levels` × the returned largest magnitude. */
+function quantizeWords(input: usize, output: usize, count: usize, levels: f32): f32 {
   const largest = magnitude(input, count);
-  const divisor = f32x4.splat(largest == 0 ? 1 : largest);
+  const divisor = divisorOf(largest);
   const step = f32x4.splat(1 / levels);
   for (let index: usize = 0; index < count; index += 8) {
-    const low = f32x4.nearest(f32x4.div(f32x4.div(v128.load(input + (index << 2)), divisor), step));
-    const high = f32x4.nearest(f32x4.div(f32x4.div(v128.load(input + (index << 2), 16), divisor), step));
-    const integers = i16x8.narrow_i32x4_s(i32x4.trunc_sat_f32x4_s(low), i32x4.trunc_sat_f32x4_s(high));
-    v128.store(output + (index << 1), integers);
+    const low = quantize(v128.load(input + (index << 2)), divisor, step);
+    const high = quantize(v128.load(input + (index << 2), 16), divisor, step);
+    v128.store(output + (index << 1), i16x8.narrow_i32x4_s(low, high));
   }
   return largest;
 }
 
-/** Sums the four lanes of each of four vectors. */
-function sumLanes(a: v128, b: v128, c: v128, d: v128): v128 {
-  const ab = i32x4.add(v128.shuffle<i32>(a, b, 0, 4, 1, 5), v128.shuffle<i32>(a, b, 2, 6, 3, 7));
-  const cd = i32x4.add(v128.shuffle<i32>(c, d, 0, 4, 1, 5), v128.shuffle<i32>(c, d, 2, 6, 3, 7));
-  return i32x4.add(v128.shuffle<i64>(ab, cd, 0, 2), v128.shuffle<i64>(ab, cd, 1, 3));
-}
-
-/** Multiplies rows `first` to `last` − 1 of {@link multiply}. */
-function multiplyRows(
+/**
+ * Multiplies a packed matrix of a cache by integers of 16 bits: output[row] = sum × (factor × scales[row]). `rows` is a
+ * multiple of 4; `stride` is the number of columns that the memory of a row has.
+ */
+function multiplyCache(
   weights: usize,
   scales: usize,
   vector: usize,
   factor: f32,
   output: usize,
-  first: usize,
-  last: usize,
+  rows: usize,
   columns: usize,
   stride: usize,
 ): void {
   const scale = f32x4.splat(factor);
   const end = vector + (columns << 1);
-  for (let row = first; row < last; row += 4) {
-    let a = i32x4.splat(0),
-      b = a,
-      c = a,
-      d = a;
+  for (let row: usize = 0; row < rows; row += 4) {
+    let a = i32x4.splat(0);
+    let b = a;
+    let c = a;
+    let d = a;
     let block = weights + row * stride;
     for (let at = vector; at < end; at += 16) {
       const numbers = v128.load(at);
@@ -81,127 +69,10 @@ function multiplyRows(
 }
 
 /**
- * The product that several threads share, at the address `task`. Each part of it is claimed once: by the thread that asked
- * for it, or by one of those that {@link serve}. So the former never waits for a thread that sleeps.
+ * Packs rows 0 to `rows` − 1 of a matrix of a cache, which is stored column after column (`sourceStride` bytes apart), from
+ * column `first` on, a multiple of 8. Lengths are any numbers.
  */
-@unmanaged
-class Task {
-  /** Parts that are not claimed yet (lower half), and the number of the product (upper half). */
-  claims: u64;
-  /** Parts that are done. */
-  done: i32;
-  /** Threads that sleep until there is a product. */
-  sleepers: i32;
-  /** Not 0: the threads end. */
-  ended: i32;
-  weights: usize;
-  scales: usize;
-  vector: usize;
-  factor: f32;
-  output: usize;
-  rows: usize;
-  columns: usize;
-  rowsOfPart: usize;
-}
-
-/** Bytes of weights in a part: some microseconds of work. */
-const partBytes: usize = 65536;
-/** Reads of the claims before a thread without work sleeps: about a tenth of a millisecond. */
-const patience: i32 = 50000;
-
-const offsetOfDone: usize = 8;
-const offsetOfSleepers: usize = 12;
-
-/** Claims and computes one part of the product. Returns false if all parts are claimed. */
-function work(address: usize): bool {
-  const claims = atomic.load<u64>(address);
-  if (<u32>claims == 0) return false;
-  if (atomic.cmpxchg<u64>(address, claims, claims - 1) != claims) return true;
-  const task = changetype<Task>(address);
-  const first = (<usize>(<u32>claims) - 1) * task.rowsOfPart;
-  const last = min(first + task.rowsOfPart, task.rows);
-  const columns = task.columns;
-  multiplyRows(
-    task.weights,
-    task.scales,
-    task.vector,
-    task.factor,
-    task.output,
-    first,
-    last,
-    columns,
-    columns,
-  );
-  atomic.add<i32>(address, 1, offsetOfDone);
-  return true;
-}
-
-/** Computes parts of products until the task has ended; runs in a thread of its own. */
-export function serve(address: usize): void {
-  const task = changetype<Task>(address);
-  let rounds: i32 = 0;
-  while (atomic.load<i32>(address, 16) == 0) {
-    const claims = atomic.load<u64>(address);
-    if (work(address)) rounds = 0;
-    else if (++rounds > patience) {
-      atomic.add<i32>(address, 1, offsetOfSleepers);
-      // The claims were 0 with this number: another number means another product.
-      atomic.wait<i32>(address + 4, <i32>(claims >> 32), -1);
-      atomic.sub<i32>(address, 1, offsetOfSleepers);
-      rounds = 0;
-    }
-  }
-}
-
-/** Lets the threads that {@link serve} end. */
-export function endThreads(address: usize): void {
-  atomic.store<i32>(address, 1, 16);
-  atomic.add<i32>(address, 1, 4);
-  atomic.notify(address + 4, -1);
-}
-
-/**
- * Multiplies a packed matrix by a quantized vector: output[row] = sum × (factor × scales[row]). `rows` is a multiple of 4.
- * Threads that {@link serve} the task at `address` help; 0: there is one thread.
- */
-export function multiply(
-  weights: usize,
-  scales: usize,
-  vector: usize,
-  factor: f32,
-  output: usize,
-  rows: usize,
-  columns: usize,
-  address: usize,
-): void {
-  const rowsOfPart = max(partBytes / columns, 4) & ~3;
-  if (address == 0 || rows <= rowsOfPart) {
-    multiplyRows(weights, scales, vector, factor, output, 0, rows, columns, columns);
-    return;
-  }
-  const task = changetype<Task>(address);
-  task.weights = weights;
-  task.scales = scales;
-  task.vector = vector;
-  task.factor = factor;
-  task.output = output;
-  task.rows = rows;
-  task.columns = columns;
-  task.rowsOfPart = rowsOfPart;
-  const parts = <i32>((rows + rowsOfPart - 1) / rowsOfPart);
-  atomic.store<i32>(address, 0, offsetOfDone);
-  const product = (atomic.load<u64>(address) >> 32) + 1;
-  atomic.store<u64>(address, (product << 32) | (<u64>parts));
-  if (atomic.load<i32>(address, offsetOfSleepers) > 0) atomic.notify(address + 4, -1);
-  while (work(address)) {}
-  while (atomic.load<i32>(address, offsetOfDone) < parts) {}
-}
-
-/**
- * Packs rows 0 to `rows` − 1 of a matrix that is stored column after column (`sourceStride` bytes apart), from column
- * `first` on, a multiple of 8. `flip` is 128 for values with a zero point of 128, otherwise 0. Lengths are any numbers.
- */
-export function pack(
+export function packCache(
   source: usize,
   target: usize,
   first: usize,
@@ -209,14 +80,13 @@ export function pack(
   rows: usize,
   sourceStride: usize,
   stride: usize,
-  flip: u8,
 ): void {
   for (let column: usize = 0; column < columns; column++) {
     const from = source + column * sourceStride;
     const at = first + column;
     const to = target + (at >> 3) * blockBytes + (at & 7);
     for (let row: usize = 0; row < rows; row++)
-      store<u8>(to + (row >> 2) * (stride << 2) + ((row & 3) << 3), load<u8>(from + row) ^ flip);
+      store<u8>(to + (row >> 2) * (stride << 2) + ((row & 3) << 3), load<u8>(from + row));
   }
 }
 
@@ -354,22 +224,14 @@ export function attendIntegers(
 ): void {
   const integers = scratch + (capacity << 2);
   const padded = (count + 15) & ~15;
-  const largest = quantizeRow(query, integers, width, 127);
-  multiply(
-    keys,
-    keyScales,
-    integers,
-    largest * (factor / 127 / 127),
-    scratch,
-    (count + 3) & ~3,
-    width,
-    width,
-  );
+  const largest = quantizeWords(query, integers, width, 127);
+  const keyFactor = largest * (factor / 127 / 127);
+  multiplyCache(keys, keyScales, integers, keyFactor, scratch, (count + 3) & ~3, width, width);
   softmax(scratch, first, count, padded);
   for (let at: usize = 0; at < padded << 2; at += 16)
     v128.store(scratch + at, f32x4.mul(v128.load(scratch + at), v128.load(valueScales + at)));
-  const heaviest = quantizeRow(scratch, integers, padded, 255);
-  multiplyRows(values, ones, integers, heaviest / 255 / 127, output, 0, width, padded, capacity);
+  const heaviest = quantizeWords(scratch, integers, padded, 255);
+  multiplyCache(values, ones, integers, heaviest / 255 / 127, output, width, padded, capacity);
 }
 
 /** Product of a query and one key, as four sums that are to be added. */
@@ -436,12 +298,12 @@ export function attendFloats(
 /** Rounds one head to int8: value ≈ integer ÷ 127 × the returned largest magnitude. */
 export function quantizeHead(input: usize, output: usize, width: usize): f32 {
   const largest = magnitude(input, width);
-  const divisor = f32x4.splat(largest == 0 ? 1 : largest);
-  const step = f32x4.splat(<f32>1 / <f32>127);
+  const divisor = divisorOf(largest);
+  const step = f32x4.splat(<f32>1 / 127);
   for (let index: usize = 0; index < width; index += 8) {
-    const low = f32x4.nearest(f32x4.div(f32x4.div(v128.load(input + (index << 2)), divisor), step));
-    const high = f32x4.nearest(f32x4.div(f32x4.div(v128.load(input + (index << 2), 16), divisor), step));
-    const words = i16x8.narrow_i32x4_s(i32x4.trunc_sat_f32x4_s(low), i32x4.trunc_sat_f32x4_s(high));
+    const low = quantize(v128.load(input + (index << 2)), divisor, step);
+    const high = quantize(v128.load(input + (index << 2), 16), divisor, step);
+    const words = i16x8.narrow_i32x4_s(low, high);
     v128.store64_lane(output + index, i8x16.narrow_i16x8_s(words, words), 0);
   }
   return largest;

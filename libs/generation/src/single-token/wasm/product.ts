@@ -1,0 +1,237 @@
+/**
+ * Products of packed weights with several rows of activations, which several threads can share. The layout of weights is in
+ * {@link ./decoder-kernels.ts}. Activations are integers from −127 to 127, each row contiguous; for each row there is the
+ * largest magnitude of its floats, and −128 × the sum of its integers, which the 128 in the bytes of weights adds.
+ */
+import * as plain from './plain-product';
+import * as relaxed from './relaxed-product';
+
+/** Bytes of the scales of a stripe. */
+const headBytes: usize = 16;
+
+/** Largest magnitude of `count` floats. */
+export function magnitude(input: usize, count: usize): f32 {
+  let largest = f32x4.splat(0);
+  const end = input + (count << 2);
+  for (let at = input; at < end; at += 16) largest = f32x4.pmax(largest, f32x4.abs(v128.load(at)));
+  const high = f32x4.max(largest, v128.shuffle<f32>(largest, largest, 2, 3, 0, 1));
+  return max(f32x4.extract_lane(high, 0), f32x4.extract_lane(high, 1));
+}
+
+/** The largest magnitude as a divisor in each lane; 1 instead of 0, which leaves zeros zeros. */
+export function divisorOf(largest: f32): v128 {
+  return f32x4.splat(largest == 0 ? 1 : largest);
+}
+
+/**
+ * Rounds floats to integers, as QuantizeLinear does: half to even. `step`: the distance of two levels, relative to the
+ * largest magnitude.
+ */
+export function quantize(values: v128, divisor: v128, step: v128): v128 {
+  return i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.div(f32x4.div(values, divisor), step)));
+}
+
+/** Rounds rows of floats to activations. */
+export function quantizeRows(
+  input: usize,
+  output: usize,
+  columns: usize,
+  rows: usize,
+  shifts: usize,
+  magnitudes: usize,
+): void {
+  for (let row: usize = 0; row < rows; row++) {
+    const largest = magnitude(input, columns);
+    const divisor = divisorOf(largest);
+    const step = f32x4.splat(<f32>1 / 127);
+    let sum = i32x4.splat(0);
+    for (const end = input + (columns << 2); input < end; input += 32) {
+      const low = quantize(v128.load(input), divisor, step);
+      const high = quantize(v128.load(input, 16), divisor, step);
+      sum = i32x4.add(sum, i32x4.add(low, high));
+      if (ASC_FEATURE_RELAXED_SIMD) output = relaxed.storeActivations(output, low, high);
+      else output = plain.storeActivations(output, low, high);
+    }
+    const total =
+      i32x4.extract_lane(sum, 0) +
+      i32x4.extract_lane(sum, 1) +
+      i32x4.extract_lane(sum, 2) +
+      i32x4.extract_lane(sum, 3);
+    store<i32>(shifts + (row << 2), -128 * total);
+    store<f32>(magnitudes + (row << 2), largest);
+  }
+}
+
+/** The largest sum of an instruction of this module: 4 × 255 × 127 where its products are exact. */
+export function largestProduct(): i32 {
+  return ASC_FEATURE_RELAXED_SIMD ? relaxed.largestProduct() : 129540;
+}
+
+/** Four bytes of each of four columns. */
+function fourColumns(from: usize, columnBytes: usize): v128 {
+  let bytes = v128.load32_zero(from);
+  bytes = v128.load32_lane(from + columnBytes, bytes, 1);
+  bytes = v128.load32_lane(from + 2 * columnBytes, bytes, 2);
+  return v128.load32_lane(from + 3 * columnBytes, bytes, 3);
+}
+
+/**
+ * Packs columns `first` to `first` + `columns` − 1 of weights that are stored column after column; both are multiples of 8.
+ * `width`: columns of the matrix. `flip`: 128 for int8, 0 for values that have a zero point of 128. `rows` is any number;
+ * bytes of rows that are missing in the last stripe are arbitrary.
+ */
+export function packWeights(
+  source: usize,
+  target: usize,
+  first: usize,
+  columns: usize,
+  rows: usize,
+  width: usize,
+  flip: i8,
+): void {
+  const stripeBytes = headBytes + (width << 2);
+  const flips = i8x16.splat(flip);
+  for (let row: usize = 0; row < rows; row += 4) {
+    let block = target + headBytes + (row >> 2) * stripeBytes + (first << 2);
+    for (let column: usize = 0; column < columns; column += 8) {
+      const from = source + column * rows + row;
+      const a = v128.xor(fourColumns(from, rows), flips);
+      const b = v128.xor(fourColumns(from + 4 * rows, rows), flips);
+      v128.store(block, v128.shuffle<i8>(a, b, 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29));
+      v128.store(
+        block,
+        v128.shuffle<i8>(a, b, 2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31),
+        16,
+      );
+      block += 32;
+    }
+  }
+}
+
+/**
+ * The product that several threads share, at the address `task`. Each part of it is claimed once: by the thread that asked
+ * for it, or by one of those that {@link serve}. So the former never waits for a thread that sleeps.
+ */
+@unmanaged
+class Task {
+  /** Parts that are not claimed yet (lower half), and the number of the product (upper half). */
+  claims: u64;
+  /** Parts that are done. */
+  done: i32;
+  /** Threads that sleep until there is a product. */
+  sleepers: i32;
+  /** Not 0: the threads end. */
+  ended: i32;
+  weights: usize;
+  activations: usize;
+  shifts: usize;
+  magnitudes: usize;
+  output: usize;
+  outputs: usize;
+  columns: usize;
+  rows: usize;
+  outputsOfPart: usize;
+}
+
+const offsetOfDone: usize = 8;
+const offsetOfSleepers: usize = 12;
+const offsetOfEnded: usize = 16;
+
+/** Bytes of weights in a part: some microseconds of work. */
+const partBytes: usize = 65536;
+/** Reads of the claims before a thread without work sleeps: about a tenth of a millisecond. */
+const patience: i32 = 50000;
+
+/** Multiplies the stripes of outputs `first` to `last` − 1 of a product, each of which is read from memory once. */
+function multiplyPart(task: Task, first: usize, last: usize): void {
+  const columns = task.columns;
+  const stripeBytes = headBytes + (columns << 2);
+  const rowBytes = task.outputs << 2;
+  let stripe = task.weights + (first >> 2) * stripeBytes;
+  let output = task.output + (first << 2);
+  const x = task.activations;
+  const shifts = task.shifts;
+  const magnitudes = task.magnitudes;
+  const rows = task.rows;
+  for (const end = task.output + (last << 2); output < end; output += 16) {
+    if (ASC_FEATURE_RELAXED_SIMD)
+      relaxed.multiplyStripe(stripe, x, output, rowBytes, columns, shifts, magnitudes, rows);
+    else plain.multiplyStripe(stripe, x, output, rowBytes, columns, shifts, magnitudes, rows);
+    stripe += stripeBytes;
+  }
+}
+
+/** Claims and computes one part of the product. Returns false if all parts are claimed. */
+function work(address: usize): bool {
+  const claims = atomic.load<u64>(address);
+  if (<u32>claims == 0) return false;
+  if (atomic.cmpxchg<u64>(address, claims, claims - 1) != claims) return true;
+  const task = changetype<Task>(address);
+  const first = (<usize>(<u32>claims) - 1) * task.outputsOfPart;
+  multiplyPart(task, first, min(first + task.outputsOfPart, task.outputs));
+  atomic.add<i32>(address, 1, offsetOfDone);
+  return true;
+}
+
+/** Computes parts of products until the task has ended; runs in a thread of its own. */
+export function serve(address: usize): void {
+  let rounds: i32 = 0;
+  while (atomic.load<i32>(address, offsetOfEnded) == 0) {
+    const claims = atomic.load<u64>(address);
+    if (work(address)) rounds = 0;
+    else if (++rounds > patience) {
+      atomic.add<i32>(address, 1, offsetOfSleepers);
+      // The claims were 0 with this number: another number means another product.
+      atomic.wait<i32>(address + 4, <i32>(claims >> 32), -1);
+      atomic.sub<i32>(address, 1, offsetOfSleepers);
+      rounds = 0;
+    }
+  }
+}
+
+/** Lets the threads that {@link serve} end. */
+export function endThreads(address: usize): void {
+  atomic.store<i32>(address, 1, offsetOfEnded);
+  atomic.add<i32>(address, 1, 4);
+  atomic.notify(address + 4, -1);
+}
+
+/**
+ * Multiplies packed weights by rows of activations: output[row][output] = (sum + shift) × (magnitude × scale). `outputs` is a
+ * multiple of 4. With `isShared`, threads that {@link serve} the task at `address` help.
+ */
+export function multiply(
+  weights: usize,
+  activations: usize,
+  shifts: usize,
+  magnitudes: usize,
+  output: usize,
+  outputs: usize,
+  columns: usize,
+  rows: usize,
+  address: usize,
+  isShared: bool,
+): void {
+  const task = changetype<Task>(address);
+  task.weights = weights;
+  task.activations = activations;
+  task.shifts = shifts;
+  task.magnitudes = magnitudes;
+  task.output = output;
+  task.outputs = outputs;
+  task.columns = columns;
+  task.rows = rows;
+  const outputsOfPart = max(partBytes / columns, 4) & ~3;
+  if (!isShared || outputs <= outputsOfPart) {
+    multiplyPart(task, 0, outputs);
+    return;
+  }
+  task.outputsOfPart = outputsOfPart;
+  const parts = <i32>((outputs + outputsOfPart - 1) / outputsOfPart);
+  atomic.store<i32>(address, 0, offsetOfDone);
+  const product = (atomic.load<u64>(address) >> 32) + 1;
+  atomic.store<u64>(address, (product << 32) | (<u64>parts));
+  if (atomic.load<i32>(address, offsetOfSleepers) > 0) atomic.notify(address + 4, -1);
+  while (work(address)) {}
+  while (atomic.load<i32>(address, offsetOfDone) < parts) {}
+}
