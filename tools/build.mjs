@@ -146,8 +146,12 @@ async function bundle() {
 
 /** Without a runtime of AssemblyScript, over a memory of up to 4 GiB that threads share; 112: v128 across functions. */
 const kernelOptions = [
-  ...['-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--enable', 'threads'],
-  ...['--importMemory', '--sharedMemory', '--maximumMemory', '65536', '--disableWarning', '112'],
+  '-O3 --noAssert --runtime stub --enable simd --enable threads --importMemory',
+  '--sharedMemory --maximumMemory 65536 --disableWarning 112',
+].flatMap((options) => options.split(' '));
+const kernelVariants = [
+  { suffix: '', options: kernelOptions },
+  { suffix: '-relaxed', options: [...kernelOptions, '--enable', 'relaxed-simd'] },
 ];
 
 /**
@@ -157,14 +161,12 @@ const kernelOptions = [
 async function compileKernels() {
   const { default: asc } = await import('assemblyscript/asc');
   for (const source of sources.filter((path) => /\/wasm\/[^/]+-kernels\.ts$/.test(path)))
-    for (const [suffix, features] of [
-      ['', []],
-      ['-relaxed', ['--enable', 'relaxed-simd']],
-    ]) {
+    for (const { suffix, options } of kernelVariants) {
       const target = join('dist', `${basename(source, '.ts')}${suffix}.wasm`);
-      const options = [...kernelOptions, ...features];
-      const { error, stderr } = await asc.main([source, '-o', target, '--baseDir', root, ...options]);
-      if (error) throw new Error(stderr.toString());
+      const messages = [];
+      const stderr = { write: (text) => messages.push(text) };
+      const { error } = await asc.main([source, '-o', target, '--baseDir', root, ...options], { stderr });
+      if (error) throw new Error(messages.join(''));
     }
 }
 

@@ -1,5 +1,5 @@
 import type { CompiledDecoder } from '#onnx-compiler';
-import { bytesPerPosition, type KvSequence } from '../kv-cache/kv-cache.js';
+import type { KvSequence } from '../kv-cache/kv-cache.js';
 import type { KernelMemory } from './kernels.js';
 
 /** Rows of positions are packed in blocks of this many. */

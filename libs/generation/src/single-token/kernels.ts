@@ -5,19 +5,11 @@ import { builtFile } from '#paths';
 /** The functions of wasm/decoder-kernels.ts, which documents them. Addresses are bytes in the module's memory. */
 export interface DecoderKernels {
   largestProduct(): number;
-  quantizeRows(
-    input: number,
-    output: number,
-    columns: number,
-    rows: number,
-    shifts: number,
-    magnitudes: number,
-  ): void;
+  quantizeRows(input: number, output: number, columns: number, rows: number, factors: number): void;
   multiply(
     weights: number,
     activations: number,
-    shifts: number,
-    magnitudes: number,
+    factors: number,
     output: number,
     outputs: number,
     columns: number,
@@ -81,22 +73,22 @@ export interface DecoderKernels {
   putValue(value: number, values: number, position: number, width: number, capacity: number): void;
 }
 
-/** The part of the WebAssembly interface that is used here; Node's types lack it. */
-declare namespace WebAssembly {
-  class Module {
-    constructor(code: Uint8Array);
-  }
-  function validate(code: Uint8Array): boolean;
-  class Memory {
-    constructor(limits: { initial: number; maximum: number; shared: true });
-    readonly buffer: SharedArrayBuffer;
-    grow(pages: number): number;
-  }
-  class Instance {
-    constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, Memory>>>>);
-    readonly exports: unknown;
-  }
+/** A memory that threads share. */
+interface SharedMemory {
+  readonly buffer: SharedArrayBuffer;
+  grow(pages: number): number;
 }
+
+/** A compiled module, which threads share. */
+type Module = object;
+
+/** Node has it, but the loaded type libraries do not declare it. */
+declare const WebAssembly: {
+  validate(code: Uint8Array): boolean;
+  Module: new (code: Uint8Array) => Module;
+  Memory: new (limits: { initial: number; maximum: number; shared: true }) => SharedMemory;
+  Instance: new (module: Module, imports: { env: { memory: SharedMemory } }) => { exports: unknown };
+};
 
 const pageBytes = 65_536;
 /** 4 GiB, the most that addresses of 32 bits reach. The memory takes what is allocated. */
@@ -107,8 +99,8 @@ const taskBytes = 64;
 
 /** Input of a thread that helps with products. */
 export interface KernelThreadInput {
-  readonly module: WebAssembly.Module;
-  readonly memory: WebAssembly.Memory;
+  readonly module: Module;
+  readonly memory: SharedMemory;
   /** Address of the shared product. */
   readonly task: number;
 }
@@ -125,7 +117,7 @@ const exactProduct = 4 * 255 * 127;
  * Loads the kernels over a memory. Those with relaxed SIMD are chosen where the runtime has it (Node 22 and later) and their
  * products are exact on this processor (AVX-VNNI).
  */
-async function loadKernels(memory: WebAssembly.Memory) {
+async function loadKernels(memory: SharedMemory) {
   for (const name of ['decoder-kernels-relaxed.wasm', 'decoder-kernels.wasm']) {
     const code = await readFile(builtFile(name));
     if (!WebAssembly.validate(code)) continue;
@@ -148,7 +140,7 @@ export class KernelMemory {
   readonly task: number;
 
   private constructor(
-    private readonly memory: WebAssembly.Memory,
+    private readonly memory: SharedMemory,
     readonly kernels: DecoderKernels,
     /** Several rows of a product cost little more than one. */
     readonly isRelaxed: boolean,

@@ -10,7 +10,6 @@ import {
   WeightReader,
   weightBytes,
   type PackedLayer,
-  type SingleTokenLayer,
   type SingleTokenWeights,
 } from './single-token-weights.js';
 
@@ -50,10 +49,9 @@ interface Vectors {
   /** The output of a block. */
   readonly output: number;
   readonly logits: number;
-  /** The input of a product in integers, their shifts and magnitudes. */
+  /** The input of a product in integers, and the factors of its rows. */
   readonly activations: number;
-  readonly shifts: number;
-  readonly magnitudes: number;
+  readonly factors: number;
 }
 
 /**
@@ -203,10 +201,15 @@ export class SingleTokenDecoder {
   private gate(rows: number): void {
     const { memory, vectors, shape } = this;
     const { feedForward, isGemma } = shape;
-    const apply = isGemma ? memory.kernels.gateGelu : memory.kernels.gateSilu;
+    const kernel = isGemma ? 'gateGelu' : 'gateSilu';
     for (let row = 0; row < rows; row++) {
       const gate = vectors.projected + row * feedForward * 8;
-      apply(gate, gate + feedForward * 4, vectors.gated + row * feedForward * 4, feedForward);
+      memory.kernels[kernel](
+        gate,
+        gate + feedForward * 4,
+        vectors.gated + row * feedForward * 4,
+        feedForward,
+      );
     }
   }
 
@@ -215,10 +218,11 @@ export class SingleTokenDecoder {
     const { memory, vectors, shape } = this;
     const { hiddenSize, normEpsilon, residualFactor = 1 } = shape;
     const { kernels } = memory;
-    for (let row = 0; norm !== undefined && row < rows; row++) {
-      const place = vectors.output + row * hiddenSize * 4;
-      kernels.normalize(place, norm, place, hiddenSize, normEpsilon);
-    }
+    if (norm !== undefined)
+      for (let row = 0; row < rows; row++) {
+        const place = vectors.output + row * hiddenSize * 4;
+        kernels.normalize(place, norm, place, hiddenSize, normEpsilon);
+      }
     kernels.addScaled(vectors.stream, vectors.output, residualFactor, rows * hiddenSize);
   }
 
@@ -230,23 +234,12 @@ export class SingleTokenDecoder {
     rows: number,
   ) {
     const { vectors, memory } = this;
-    const { activations, shifts, magnitudes } = vectors;
+    const { activations, factors } = vectors;
     const { kernels, task, isShared } = memory;
-    kernels.quantizeRows(input, activations, columns, rows, shifts, magnitudes);
-    kernels.multiply(
-      weights,
-      activations,
-      shifts,
-      magnitudes,
-      output,
-      outputs,
-      columns,
-      rows,
-      task,
-      isShared,
-    );
-    for (let row = 0; bias !== undefined && row < rows; row++)
-      kernels.addScaled(output + row * outputs * 4, bias, 1, outputs);
+    kernels.quantizeRows(input, activations, columns, rows, factors);
+    kernels.multiply(weights, activations, factors, output, outputs, columns, rows, task, isShared);
+    if (bias === undefined) return;
+    for (let row = 0; row < rows; row++) kernels.addScaled(output + row * outputs * 4, bias, 1, outputs);
   }
 
   private logits(row: number): Float32Array {
@@ -272,8 +265,7 @@ export class SingleTokenDecoder {
       output: floats(hiddenSize),
       logits: floats(paddedRows(vocabularySize)),
       activations: memory.allocate(rows * widest * 2),
-      shifts: floats(1),
-      magnitudes: floats(1),
+      factors: floats(2),
     };
   }
 }

@@ -46,10 +46,8 @@ function multiplyCache(
   const scale = f32x4.splat(factor);
   const end = vector + (columns << 1);
   for (let row: usize = 0; row < rows; row += 4) {
-    let a = i32x4.splat(0);
-    let b = a;
-    let c = a;
-    let d = a;
+    // prettier-ignore
+    let a = i32x4.splat(0), b = a, c = a, d = a;
     let block = weights + row * stride;
     for (let at = vector; at < end; at += 16) {
       const numbers = v128.load(at);
@@ -275,10 +273,8 @@ export function attendFloats(
   }
   softmax(scratch, first, count, (count + 15) & ~15);
   for (let at: usize = 0; at < bytes; at += 64) {
-    let a = f32x4.splat(0),
-      b = a,
-      c = a,
-      d = a;
+    // prettier-ignore
+    let a = f32x4.splat(0), b = a, c = a, d = a;
     let value = values + first * bytes + at;
     for (let position = first; position < count; position++) {
       const weight = v128.load32_splat(scratch + (position << 2));

@@ -2,8 +2,7 @@
  * Products of packed weights with several rows of activations, with the SIMD instructions that each WebAssembly runtime
  * has. See {@link ./decoder-kernels.ts} for the layouts; activations are int16 here.
  */
-
-const headBytes: usize = 16;
+import { headBytes, Task } from './task';
 
 function dot(sum: v128, weights: v128, numbers: v128): v128 {
   return i32x4.add(sum, i32x4.dot_i16x8_s(weights, numbers));
@@ -16,18 +15,17 @@ export function sumLanes(a: v128, b: v128, c: v128, d: v128): v128 {
   return i32x4.add(v128.shuffle<i64>(ab, cd, 0, 2), v128.shuffle<i64>(ab, cd, 1, 3));
 }
 
-/** (sums + shift of the row) × (scale of the row × scales of the outputs). */
-function scaled(sums: v128, shift: usize, scale: usize, scales: v128): v128 {
-  const shifted = i32x4.add(sums, v128.load32_splat(shift));
-  return f32x4.mul(f32x4.convert_i32x4_s(shifted), f32x4.mul(v128.load32_splat(scale), scales));
+/** (sums + shift of the row) × (magnitude of the row × scales of the outputs). `factors`: the row's shift and magnitude. */
+export function scaled(sums: v128, factors: usize, scales: v128): v128 {
+  const shifted = i32x4.add(sums, v128.load32_splat(factors));
+  return f32x4.mul(f32x4.convert_i32x4_s(shifted), f32x4.mul(v128.load32_splat(factors, 4), scales));
 }
 
 /** One row of activations and one stripe of weights. */
-function multiplyOne(stripe: usize, x: usize, y: usize, columns: usize, shift: usize, scale: usize): void {
-  let a = i32x4.splat(0);
-  let b = a;
-  let c = a;
-  let d = a;
+export function multiplyOne(stripe: usize, x: usize, y: usize, factors: usize, task: Task): void {
+  const columns = task.columns;
+  // prettier-ignore
+  let a = i32x4.splat(0), b = a, c = a, d = a;
   let block = stripe + headBytes;
   for (const end = x + (columns << 1); x < end; x += 16) {
     const numbers = v128.load(x);
@@ -37,29 +35,17 @@ function multiplyOne(stripe: usize, x: usize, y: usize, columns: usize, shift: u
     d = dot(d, v128.load_ext<u8>(block, 24), numbers);
     block += 32;
   }
-  v128.store(y, scaled(sumLanes(a, b, c, d), shift, scale, v128.load(stripe)));
+  v128.store(y, scaled(sumLanes(a, b, c, d), factors, v128.load(stripe)));
 }
 
-/** Two rows: the weights are extended once for both. `rowBytes`: from one row of the result to the next. */
-function multiplyTwo(
-  stripe: usize,
-  x: usize,
-  y: usize,
-  rowBytes: usize,
-  columns: usize,
-  shift: usize,
-  scale: usize,
-): void {
+/** Two rows: the weights are extended once for both. */
+export function multiplyTwo(stripe: usize, x: usize, y: usize, factors: usize, task: Task): void {
+  const columns = task.columns;
+  const pitch = task.outputs << 2;
   const next = columns << 1;
-  let a = i32x4.splat(0);
-  let b = a;
-  let c = a;
-  let d = a;
-  let e = a;
-  let f = a;
-  let g = a;
-  let h = a;
   let block = stripe + headBytes;
+  // prettier-ignore
+  let a = i32x4.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
   for (const end = x + next; x < end; x += 16) {
     const first = v128.load_ext<u8>(block);
     const second = v128.load_ext<u8>(block, 8);
@@ -78,29 +64,8 @@ function multiplyTwo(
     block += 32;
   }
   const scales = v128.load(stripe);
-  v128.store(y, scaled(sumLanes(a, b, c, d), shift, scale, scales));
-  v128.store(y + rowBytes, scaled(sumLanes(e, f, g, h), shift + 4, scale + 4, scales));
-}
-
-/** Multiplies one stripe by all rows. */
-export function multiplyStripe(
-  stripe: usize,
-  x: usize,
-  y: usize,
-  rowBytes: usize,
-  columns: usize,
-  shift: usize,
-  scale: usize,
-  rows: usize,
-): void {
-  for (; rows >= 2; rows -= 2) {
-    multiplyTwo(stripe, x, y, rowBytes, columns, shift, scale);
-    x += columns << 2;
-    y += rowBytes << 1;
-    shift += 8;
-    scale += 8;
-  }
-  if (rows == 1) multiplyOne(stripe, x, y, columns, shift, scale);
+  v128.store(y, scaled(sumLanes(a, b, c, d), factors, scales));
+  v128.store(y + pitch, scaled(sumLanes(e, f, g, h), factors + 8, scales));
 }
 
 /** Stores 8 integers as activations; returns the place behind them. */

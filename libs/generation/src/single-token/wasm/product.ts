@@ -1,13 +1,12 @@
 /**
  * Products of packed weights with several rows of activations, which several threads can share. The layout of weights is in
- * {@link ./decoder-kernels.ts}. Activations are integers from −127 to 127, each row contiguous; for each row there is the
- * largest magnitude of its floats, and −128 × the sum of its integers, which the 128 in the bytes of weights adds.
+ * {@link ./decoder-kernels.ts}. Activations are integers from −127 to 127, each row contiguous. The factors of a
+ * row are an int32, −128 × the sum of its integers, which undoes the 128 in the bytes of weights, and a float, the largest
+ * magnitude of its floats.
  */
 import * as plain from './plain-product';
 import * as relaxed from './relaxed-product';
-
-/** Bytes of the scales of a stripe. */
-const headBytes: usize = 16;
+import { headBytes, Task } from './task';
 
 /** Largest magnitude of `count` floats. */
 export function magnitude(input: usize, count: usize): f32 {
@@ -31,15 +30,8 @@ export function quantize(values: v128, divisor: v128, step: v128): v128 {
   return i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.div(f32x4.div(values, divisor), step)));
 }
 
-/** Rounds rows of floats to activations. */
-export function quantizeRows(
-  input: usize,
-  output: usize,
-  columns: usize,
-  rows: usize,
-  shifts: usize,
-  magnitudes: usize,
-): void {
+/** Rounds rows of floats to activations; writes the factors of each row. */
+export function quantizeRows(input: usize, output: usize, columns: usize, rows: usize, factors: usize): void {
   for (let row: usize = 0; row < rows; row++) {
     const largest = magnitude(input, columns);
     const divisor = divisorOf(largest);
@@ -57,8 +49,8 @@ export function quantizeRows(
       i32x4.extract_lane(sum, 1) +
       i32x4.extract_lane(sum, 2) +
       i32x4.extract_lane(sum, 3);
-    store<i32>(shifts + (row << 2), -128 * total);
-    store<f32>(magnitudes + (row << 2), largest);
+    store<i32>(factors + (row << 3), -128 * total);
+    store<f32>(factors + (row << 3), largest, 4);
   }
 }
 
@@ -108,31 +100,6 @@ export function packWeights(
   }
 }
 
-/**
- * The product that several threads share, at the address `task`. Each part of it is claimed once: by the thread that asked
- * for it, or by one of those that {@link serve}. So the former never waits for a thread that sleeps.
- */
-@unmanaged
-class Task {
-  /** Parts that are not claimed yet (lower half), and the number of the product (upper half). */
-  claims: u64;
-  /** Parts that are done. */
-  done: i32;
-  /** Threads that sleep until there is a product. */
-  sleepers: i32;
-  /** Not 0: the threads end. */
-  ended: i32;
-  weights: usize;
-  activations: usize;
-  shifts: usize;
-  magnitudes: usize;
-  output: usize;
-  outputs: usize;
-  columns: usize;
-  rows: usize;
-  outputsOfPart: usize;
-}
-
 const offsetOfDone: usize = 8;
 const offsetOfSleepers: usize = 12;
 const offsetOfEnded: usize = 16;
@@ -142,21 +109,39 @@ const partBytes: usize = 65536;
 /** Reads of the claims before a thread without work sleeps: about a tenth of a millisecond. */
 const patience: i32 = 50000;
 
+/** Multiplies a stripe by all rows, in groups of four with relaxed SIMD, otherwise of two. */
+function multiplyStripe(task: Task, stripe: usize, output: usize): void {
+  const columns = task.columns;
+  const rowBytes = task.outputs << 2;
+  let rows = task.rows;
+  let x = task.activations;
+  let factors = task.factors;
+  if (ASC_FEATURE_RELAXED_SIMD)
+    for (; rows >= 4; rows -= 4) {
+      relaxed.multiplyFour(stripe, x, output, factors, task);
+      x += columns << 2;
+      output += rowBytes << 2;
+      factors += 32;
+    }
+  for (; rows >= 2; rows -= 2) {
+    if (ASC_FEATURE_RELAXED_SIMD) relaxed.multiplyTwo(stripe, x, output, factors, task);
+    else plain.multiplyTwo(stripe, x, output, factors, task);
+    x += columns << (ASC_FEATURE_RELAXED_SIMD ? 1 : 2);
+    output += rowBytes << 1;
+    factors += 16;
+  }
+  if (rows == 0) return;
+  if (ASC_FEATURE_RELAXED_SIMD) relaxed.multiplyOne(stripe, x, output, factors, task);
+  else plain.multiplyOne(stripe, x, output, factors, task);
+}
+
 /** Multiplies the stripes of outputs `first` to `last` − 1 of a product, each of which is read from memory once. */
 function multiplyPart(task: Task, first: usize, last: usize): void {
-  const columns = task.columns;
-  const stripeBytes = headBytes + (columns << 2);
-  const rowBytes = task.outputs << 2;
+  const stripeBytes = headBytes + (task.columns << 2);
   let stripe = task.weights + (first >> 2) * stripeBytes;
   let output = task.output + (first << 2);
-  const x = task.activations;
-  const shifts = task.shifts;
-  const magnitudes = task.magnitudes;
-  const rows = task.rows;
   for (const end = task.output + (last << 2); output < end; output += 16) {
-    if (ASC_FEATURE_RELAXED_SIMD)
-      relaxed.multiplyStripe(stripe, x, output, rowBytes, columns, shifts, magnitudes, rows);
-    else plain.multiplyStripe(stripe, x, output, rowBytes, columns, shifts, magnitudes, rows);
+    multiplyStripe(task, stripe, output);
     stripe += stripeBytes;
   }
 }
@@ -203,8 +188,7 @@ export function endThreads(address: usize): void {
 export function multiply(
   weights: usize,
   activations: usize,
-  shifts: usize,
-  magnitudes: usize,
+  factors: usize,
   output: usize,
   outputs: usize,
   columns: usize,
@@ -215,8 +199,7 @@ export function multiply(
   const task = changetype<Task>(address);
   task.weights = weights;
   task.activations = activations;
-  task.shifts = shifts;
-  task.magnitudes = magnitudes;
+  task.factors = factors;
   task.output = output;
   task.outputs = outputs;
   task.columns = columns;

@@ -3,8 +3,8 @@
  * exact where V8 uses vpdpbusd, the instruction of processors with AVX-VNNI: see {@link largestProduct}. The layouts are in
  * {@link ./decoder-kernels.ts}; activations are int8 here.
  */
-
-const headBytes: usize = 16;
+import { scaled } from './plain-product';
+import { headBytes, Task } from './task';
 
 function dot(sum: v128, weights: v128, numbers: v128): v128 {
   return i32x4.relaxed_dot_i8x16_i7x16_add_s(numbers, weights, sum);
@@ -21,22 +21,11 @@ function joinHalves(a: v128, b: v128): v128 {
   return i32x4.add(v128.shuffle<i32>(a, b, 0, 2, 4, 6), v128.shuffle<i32>(a, b, 1, 3, 5, 7));
 }
 
-/** (sums + shift of the row) × (scale of the row × scales of the outputs). */
-function scaled(sums: v128, shift: usize, scale: usize, scales: v128): v128 {
-  const shifted = i32x4.add(sums, v128.load32_splat(shift));
-  return f32x4.mul(f32x4.convert_i32x4_s(shifted), f32x4.mul(v128.load32_splat(scale), scales));
-}
-
 /** One row and one stripe: 16 columns at a time in 4 pairs of sums, because an instruction takes about 4 cycles. */
-function multiplyOne(stripe: usize, x: usize, y: usize, columns: usize, shift: usize, scale: usize): void {
-  let a = i32x4.splat(0);
-  let b = a;
-  let c = a;
-  let d = a;
-  let e = a;
-  let f = a;
-  let g = a;
-  let h = a;
+export function multiplyOne(stripe: usize, x: usize, y: usize, factors: usize, task: Task): void {
+  const columns = task.columns;
+  // prettier-ignore
+  let a = i32x4.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
   let block = stripe + headBytes;
   const end = x + columns;
   for (const last = x + (columns & ~31); x < last; x += 32) {
@@ -62,37 +51,25 @@ function multiplyOne(stripe: usize, x: usize, y: usize, columns: usize, shift: u
   }
   a = i32x4.add(i32x4.add(a, c), i32x4.add(e, g));
   b = i32x4.add(i32x4.add(b, d), i32x4.add(f, h));
-  v128.store(y, scaled(joinHalves(a, b), shift, scale, v128.load(stripe)));
+  v128.store(y, scaled(joinHalves(a, b), factors, v128.load(stripe)));
 }
 
-/** Two rows: 16 columns at a time in 8 sums. `rowBytes`: from one row of the result to the next. */
-function multiplyTwo(
-  stripe: usize,
-  x: usize,
-  y: usize,
-  rowBytes: usize,
-  columns: usize,
-  shift: usize,
-  scale: usize,
-): void {
-  let a = i32x4.splat(0);
-  let b = a;
-  let c = a;
-  let d = a;
-  let e = a;
-  let f = a;
-  let g = a;
-  let h = a;
+/** Two rows: 16 columns at a time in 8 sums. */
+export function multiplyTwo(stripe: usize, x: usize, y: usize, factors: usize, task: Task): void {
+  const columns = task.columns;
+  const pitch = task.outputs << 2;
+  // prettier-ignore
+  let a = i32x4.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
   let block = stripe + headBytes;
   for (const end = x + columns; x < end; x += 16) {
     let left = v128.load(block);
     let right = v128.load(block, 16);
-    let numbers = v128.load64_splat(x);
-    a = dot(a, left, numbers);
-    b = dot(b, right, numbers);
-    numbers = v128.load64_splat(x + columns);
+    let numbers = v128.load64_splat(x + columns);
     c = dot(c, left, numbers);
     d = dot(d, right, numbers);
+    numbers = v128.load64_splat(x);
+    a = dot(a, left, numbers);
+    b = dot(b, right, numbers);
     left = v128.load(block, 32);
     right = v128.load(block, 48);
     numbers = v128.load64_splat(x, 8);
@@ -104,82 +81,42 @@ function multiplyTwo(
     block += 64;
   }
   const scales = v128.load(stripe);
-  v128.store(y, scaled(joinHalves(i32x4.add(a, e), i32x4.add(b, f)), shift, scale, scales));
+  v128.store(y, scaled(joinHalves(i32x4.add(a, e), i32x4.add(b, f)), factors, scales));
   const second = joinHalves(i32x4.add(c, g), i32x4.add(d, h));
-  v128.store(y + rowBytes, scaled(second, shift + 4, scale + 4, scales));
+  v128.store(y + pitch, scaled(second, factors + 8, scales));
 }
 
 /** Four rows: 8 columns at a time in 8 sums. */
-function multiplyFour(
-  stripe: usize,
-  x: usize,
-  y: usize,
-  rowBytes: usize,
-  columns: usize,
-  shift: usize,
-  scale: usize,
-): void {
-  let a = i32x4.splat(0);
-  let b = a;
-  let c = a;
-  let d = a;
-  let e = a;
-  let f = a;
-  let g = a;
-  let h = a;
+export function multiplyFour(stripe: usize, x: usize, y: usize, factors: usize, task: Task): void {
+  const columns = task.columns;
+  const pitch = task.outputs << 2;
+  // prettier-ignore
+  let a = i32x4.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
   let block = stripe + headBytes;
   const third = columns << 1;
   const fourth = third + columns;
   for (const end = x + columns; x < end; x += 8) {
-    const left = v128.load(block);
-    const right = v128.load(block, 16);
+    const upper = v128.load(block);
+    const lower = v128.load(block, 16);
     let numbers = v128.load64_splat(x);
-    a = dot(a, left, numbers);
-    b = dot(b, right, numbers);
+    a = dot(a, upper, numbers);
+    b = dot(b, lower, numbers);
     numbers = v128.load64_splat(x + columns);
-    c = dot(c, left, numbers);
-    d = dot(d, right, numbers);
+    c = dot(c, upper, numbers);
+    d = dot(d, lower, numbers);
     numbers = v128.load64_splat(x + third);
-    e = dot(e, left, numbers);
-    f = dot(f, right, numbers);
+    e = dot(e, upper, numbers);
+    f = dot(f, lower, numbers);
     numbers = v128.load64_splat(x + fourth);
-    g = dot(g, left, numbers);
-    h = dot(h, right, numbers);
+    g = dot(g, upper, numbers);
+    h = dot(h, lower, numbers);
     block += 32;
   }
   const scales = v128.load(stripe);
-  v128.store(y, scaled(joinHalves(a, b), shift, scale, scales));
-  v128.store(y + rowBytes, scaled(joinHalves(c, d), shift + 4, scale + 4, scales));
-  v128.store(y + 2 * rowBytes, scaled(joinHalves(e, f), shift + 8, scale + 8, scales));
-  v128.store(y + 3 * rowBytes, scaled(joinHalves(g, h), shift + 12, scale + 12, scales));
-}
-
-/** Multiplies one stripe by all rows, in groups of four. */
-export function multiplyStripe(
-  stripe: usize,
-  x: usize,
-  y: usize,
-  rowBytes: usize,
-  columns: usize,
-  shift: usize,
-  scale: usize,
-  rows: usize,
-): void {
-  for (; rows >= 4; rows -= 4) {
-    multiplyFour(stripe, x, y, rowBytes, columns, shift, scale);
-    x += columns << 2;
-    y += rowBytes << 2;
-    shift += 16;
-    scale += 16;
-  }
-  if (rows >= 2) {
-    multiplyTwo(stripe, x, y, rowBytes, columns, shift, scale);
-    x += columns << 1;
-    y += rowBytes << 1;
-    shift += 8;
-    scale += 8;
-  }
-  if (rows & 1) multiplyOne(stripe, x, y, columns, shift, scale);
+  v128.store(y, scaled(joinHalves(a, b), factors, scales));
+  v128.store(y + pitch, scaled(joinHalves(c, d), factors + 8, scales));
+  v128.store(y + 2 * pitch, scaled(joinHalves(e, f), factors + 16, scales));
+  v128.store(y + 3 * pitch, scaled(joinHalves(g, h), factors + 24, scales));
 }
 
 /** Stores 8 integers as activations; returns the place behind them. */
