@@ -4,6 +4,7 @@ import {
   ingestJobSchema,
   ingestProgressSchema,
   MegaNestError,
+  type IngestJob,
   type IngestProgress,
 } from '#contracts';
 import { ApiOperation, Call, errorEnvelope, sendEventStream, type HttpCall } from '#service-kit';
@@ -12,7 +13,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Dataprep } from './dataprep.js';
 import { fieldsSchema, IngestReceiver, type ReceivedIngest } from './ingest-request.js';
-import { waitForJob, waitOf } from './respond-async.js';
+import { waitForJob, waitOf, watchJob } from './respond-async.js';
 
 /** The reference's answer to a finished ingest, with the outcome of each document. */
 const ingestAnswerSchema = z.object({
@@ -93,10 +94,24 @@ export class IngestController {
     await reply.status(202).header('location', `/v1/dataprep/jobs/${job.id}`).send(job);
   }
 
+  /**
+   * Answers with the job. With `Accept: text/event-stream` it streams an event `job` now and after each change, until the
+   * job has ended or the time for the request is over.
+   */
   @Get('v1/dataprep/jobs/:id')
-  @ApiOperation({ summary: 'Get the progress of a job', answer: ingestJobSchema })
-  job(@Param('id') id: string) {
-    return this.dataprep.jobs.find(id);
+  @ApiOperation({ summary: 'Get the progress of a job', answer: ingestJobSchema, events: ingestJobSchema })
+  async job(
+    @Param('id') id: string,
+    @Req() { headers: { accept = '' } }: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Call() { deadline, signal }: HttpCall,
+  ): Promise<void> {
+    const { jobs } = this.dataprep;
+    const job = await jobs.find(id);
+    if (!accept.includes('text/event-stream')) return void (await reply.send(job));
+    const waitMs = Math.max(0, deadline - Date.now() - answerMs);
+    const states = watchJob(jobs, job, { waitMs, signal });
+    await sendEventStream(reply, jobFrames(states), (error) => frame('error', errorEnvelope(error)));
   }
 
   /** Cancels the job. Documents that it has stored so far stay. */
@@ -136,6 +151,10 @@ async function* framesOf(progress: AsyncIterable<IngestProgress>): AsyncGenerato
   for await (const event of progress) {
     yield event.documents ? frame('done', toAnswer(event)) : frame('progress', event);
   }
+}
+
+async function* jobFrames(states: AsyncIterable<IngestJob>): AsyncGenerator<string> {
+  for await (const job of states) yield frame('job', job);
 }
 
 function errorLine({ message }: MegaNestError): string {

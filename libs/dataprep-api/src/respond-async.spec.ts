@@ -1,6 +1,6 @@
 import type { IngestJob } from '#contracts';
 import { expect, it } from 'vitest';
-import { waitForJob, waitOf } from './respond-async.js';
+import { waitForJob, waitOf, watchJob } from './respond-async.js';
 
 it.each([
   [undefined, undefined],
@@ -24,6 +24,17 @@ it('waits for the end of a job, and not longer than it may', async () => {
   expect(states).toEqual([]);
   const never = { find: () => Promise.resolve(job(null)) };
   expect(await waitForJob(never, job(null), { waitMs: 10, signal })).toMatchObject({ finishedAt: null });
+});
+
+it('shows each change of a job once, and its end', async () => {
+  const at = (updatedAt: string, finishedAt: string | null = null) =>
+    ({ ...job(finishedAt), updatedAt }) as IngestJob;
+  const states = [at('1'), at('2'), at('2'), at('3', 'now')];
+  const jobs = { find: () => Promise.resolve(states.shift()!) };
+  const seen: string[] = [];
+  const { signal } = new AbortController();
+  for await (const { updatedAt } of watchJob(jobs, at('1'), { waitMs: 60_000, signal })) seen.push(updatedAt);
+  expect(seen).toEqual(['1', '2', '3']);
 });
 
 it('reads nothing for a client that has left', async () => {

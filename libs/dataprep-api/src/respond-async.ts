@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { IngestJob } from '#contracts';
 import type { DataprepJobs } from './dataprep.js';
 
@@ -23,17 +24,29 @@ export function waitOf(prefer: string | string[] | undefined): number | undefine
   return seconds === undefined ? defaultWaitMs : Number(seconds) * 1_000;
 }
 
-/** Reads a job until it has ended, for `waitMs` at most; returns its latest state. The job goes on without its reader. */
-export async function waitForJob(
+/**
+ * Reads a job until it has ended, for `waitMs` at most; yields it as given and after each change. The job goes on without
+ * its reader.
+ */
+export async function* watchJob(
   jobs: Pick<DataprepJobs, 'find'>,
   job: IngestJob,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal },
-): Promise<IngestJob> {
+): AsyncGenerator<IngestJob, void, void> {
   const end = Date.now() + waitMs;
   let latest = job;
+  yield latest;
   while (latest.finishedAt === null && Date.now() < end && !signal.aborted) {
     await delay(Math.min(pollEveryMs, end - Date.now()));
-    latest = await jobs.find(job.id);
+    const next = await jobs.find(job.id);
+    if (!isDeepStrictEqual(next, latest)) yield next;
+    latest = next;
   }
+}
+
+/** Waits for the end of a job, for `waitMs` at most; returns its latest state. */
+export async function waitForJob(...given: Parameters<typeof watchJob>): Promise<IngestJob> {
+  let [, latest] = given;
+  for await (latest of watchJob(...given));
   return latest;
 }

@@ -129,6 +129,8 @@ describe('the dataprep service', () => {
     });
     const unknown = await fetch(`${dataprep.url}/v1/dataprep/documents/none/chunks`);
     expect(unknown.status).toBe(404);
+    const headers = { accept: 'text/event-stream' };
+    expect((await fetch(unknown.url, { headers })).status).toBe(404);
     expect((await dataprep.post('/v1/dataprep/indices', {})).body).toContain('many');
     const cleared = await dataprep.post('/v1/dataprep/delete', { file_path: 'all', collection: 'many' });
     expect(cleared.body).toEqual({ status: true, deleted: 3 });
@@ -237,11 +239,21 @@ describe('the dataprep service', () => {
     });
     expect(started.status).toBe(202);
     const path = started.headers.get('location') ?? '';
-    const job = async () => (await (await fetch(dataprep.url + path)).json()) as Record<string, unknown>;
-    await expect.poll(async () => (await job())['state']).toBe('succeeded');
-    expect(await job()).toMatchObject({
+    const events = await fetch(dataprep.url + path, { headers: { accept: 'text/event-stream' } });
+    const stream = events.body
+      ?.pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream());
+    const states: unknown[] = [];
+    for await (const { event, data } of stream ?? []) {
+      expect(event).toBe('job');
+      states.push(JSON.parse(data));
+    }
+    const ended = {
+      state: 'succeeded',
       progress: { stage: 'done', documents: [{ filename: 'later.txt' }] },
-    });
+    };
+    expect(states.at(-1)).toMatchObject(ended);
+    expect(await (await fetch(dataprep.url + path)).json()).toMatchObject(ended);
     expect(await dataprep.names('later')).toEqual(['later.txt']);
     const unknown = await fetch(`${dataprep.url}/v1/dataprep/jobs/00000000-0000-0000-0000-000000000000`);
     expect(unknown.status).toBe(404);
