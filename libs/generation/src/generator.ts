@@ -53,8 +53,8 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
   /** Bytes for cached prompt prefixes; default 256 MiB. 0 turns the prefix cache off. */
   readonly prefixCacheBytes?: number;
   /**
-   * Bytes for a second copy of int8 weights, with which few answers at a time are written faster; default 512 MiB. A model
-   * that needs more does without; 0 turns it off.
+   * Bytes for a second copy of int8 weights, with which few answers at a time are written faster; default 1 GiB, and at most
+   * half of the free memory. A model that needs more does without; 0 turns it off.
    */
   readonly singleAnswerBytes?: number;
 }
@@ -94,7 +94,7 @@ export async function loadGenerator(source: string, given: GeneratorLoadOptions 
       sequenceBytes: options.sequenceMemoryBytes ?? 2 ** 30,
       prefixBytes: options.prefixCacheBytes ?? 2 ** 28,
     },
-    singleAnswerBytes: options.singleAnswerBytes ?? 2 ** 29,
+    singleAnswerBytes: options.singleAnswerBytes ?? 2 ** 30,
   };
   const channel: GeneratorChannel = new WorkerChannel(
     builtFile('generator.worker'),

@@ -55,7 +55,8 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
     kv,
     ...(block && { block }),
   });
-  const { directory, singleAnswerBytes: maxBytes } = settings;
+  const { directory, singleAnswerBytes } = settings;
+  const maxBytes = Math.min(singleAnswerBytes, availableMemory() / 2);
   const threads = Math.max(1, Math.floor(settings.threads / threadsOfKernel));
   const singleToken = await SingleTokenDecoder.load(directory, compiled, { maxBytes, threads });
   const backend = await CompiledOnnxBackend.load(compiled, settings, settings.memory, singleToken);
