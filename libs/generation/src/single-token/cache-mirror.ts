@@ -108,7 +108,8 @@ export class CacheMirrors {
     readonly count: number,
     private readonly memory: KernelMemory,
   ) {
-    this.scratch = memory.allocate(capacity * model.headDim);
+    // Packing reads up to seven positions, and three bytes, behind those that it needs.
+    this.scratch = memory.allocate((capacity + positionsOfBlock) * model.headDim);
   }
 
   /** Returns a mirror of each of up to `count` sequences, in their order. */

@@ -8,7 +8,7 @@
  * that a product reads one stream. The bytes of weights are the int8 values + 128, and four float scales stand before each
  * 4 rows (a stripe). The bytes of a cache are the int8 values.
  */
-import { divisorOf, magnitude, quantize } from './product';
+import { divisorOf, magnitude, packBlocks, quantize } from './product';
 import { sumLanes } from './plain-product';
 
 export { endThreads, largestProduct, multiply, packWeights, quantizeRows, serve } from './product';
@@ -68,7 +68,8 @@ function multiplyCache(
 
 /**
  * Packs rows 0 to `rows` − 1 of a matrix of a cache, which is stored column after column (`sourceStride` bytes apart), from
- * column `first` on, a multiple of 8. Lengths are any numbers.
+ * column `first` on, a multiple of 8. `rows` and `columns` are any numbers; up to 3 more rows and 7 more columns get
+ * arbitrary bytes, and are read from `source`.
  */
 export function packCache(
   source: usize,
@@ -79,13 +80,7 @@ export function packCache(
   sourceStride: usize,
   stride: usize,
 ): void {
-  for (let column: usize = 0; column < columns; column++) {
-    const from = source + column * sourceStride;
-    const at = first + column;
-    const to = target + (at >> 3) * blockBytes + (at & 7);
-    for (let row: usize = 0; row < rows; row++)
-      store<u8>(to + (row >> 2) * (stride << 2) + ((row & 3) << 3), load<u8>(from + row));
-  }
+  packBlocks(source, target + (first << 2), columns, rows, sourceStride, stride << 2, 0);
 }
 
 /** Sum of the lanes of a vector of floats. */

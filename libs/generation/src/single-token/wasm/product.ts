@@ -68,9 +68,39 @@ function fourColumns(from: usize, columnBytes: usize): v128 {
 }
 
 /**
+ * Packs a matrix that is stored column after column, `columnBytes` apart, in blocks of 4 rows × 8 columns; 4 rows take
+ * `stripeBytes`. Rows and columns that are missing in the last blocks get arbitrary bytes.
+ */
+export function packBlocks(
+  source: usize,
+  target: usize,
+  columns: usize,
+  rows: usize,
+  columnBytes: usize,
+  stripeBytes: usize,
+  flip: i8,
+): void {
+  const flips = i8x16.splat(flip);
+  for (let row: usize = 0; row < rows; row += 4) {
+    let block = target + (row >> 2) * stripeBytes;
+    for (let column: usize = 0; column < columns; column += 8) {
+      const from = source + column * columnBytes + row;
+      const a = v128.xor(fourColumns(from, columnBytes), flips);
+      const b = v128.xor(fourColumns(from + 4 * columnBytes, columnBytes), flips);
+      v128.store(block, v128.shuffle<i8>(a, b, 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29));
+      v128.store(
+        block,
+        v128.shuffle<i8>(a, b, 2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31),
+        16,
+      );
+      block += 32;
+    }
+  }
+}
+
+/**
  * Packs columns `first` to `first` + `columns` − 1 of weights that are stored column after column; both are multiples of 8.
- * `width`: columns of the matrix. `flip`: 128 for int8, 0 for values that have a zero point of 128. `rows` is any number;
- * bytes of rows that are missing in the last stripe are arbitrary.
+ * `width`: columns of the matrix. `flip`: 128 for int8, 0 for values that have a zero point of 128. `rows` is any number.
  */
 export function packWeights(
   source: usize,
@@ -81,23 +111,7 @@ export function packWeights(
   width: usize,
   flip: i8,
 ): void {
-  const stripeBytes = headBytes + (width << 2);
-  const flips = i8x16.splat(flip);
-  for (let row: usize = 0; row < rows; row += 4) {
-    let block = target + headBytes + (row >> 2) * stripeBytes + (first << 2);
-    for (let column: usize = 0; column < columns; column += 8) {
-      const from = source + column * rows + row;
-      const a = v128.xor(fourColumns(from, rows), flips);
-      const b = v128.xor(fourColumns(from + 4 * rows, rows), flips);
-      v128.store(block, v128.shuffle<i8>(a, b, 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29));
-      v128.store(
-        block,
-        v128.shuffle<i8>(a, b, 2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31),
-        16,
-      );
-      block += 32;
-    }
-  }
+  packBlocks(source, target + headBytes + (first << 2), columns, rows, rows, headBytes + (width << 2), flip);
 }
 
 const offsetOfDone: usize = 8;
