@@ -57,14 +57,18 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
   });
   const { directory, singleAnswerBytes } = settings;
   const maxBytes = Math.min(singleAnswerBytes, availableMemory() / 2);
-  const threads = Math.max(1, Math.floor(settings.threads / threadsOfKernel));
+  const threads = kernelThreads(settings.threads);
   const singleToken = await SingleTokenDecoder.load(directory, compiled, { maxBytes, threads });
   const backend = await CompiledOnnxBackend.load(compiled, settings, settings.memory, singleToken);
   return { backend, name: `${backend.name} compiled ${weights}` };
 }
 
-/** Threads of the session for each thread of the kernels: one of them reads weights about as fast as two of the graph. */
-const threadsOfKernel = 2;
+/** Four threads of the kernels reach the bandwidth of the memory on most machines. */
+const maxKernelThreads = 4;
+
+/** A thread of the kernels reads weights about as fast as two of the graph. */
+const kernelThreads = (threads: number): number =>
+  Math.min(maxKernelThreads, Math.max(1, Math.floor(threads / 2)));
 
 async function loadExporter(onnxFile: string, settings: GeneratorSettings): Promise<LoadedEngine> {
   const backend = await ExportedOnnxBackend.load(onnxFile, settings.config, settings);

@@ -96,6 +96,8 @@ const maxPages = 65_536;
 /** Vectors begin at multiples of this, the size of a cache line. */
 const alignment = 64;
 const taskBytes = 64;
+/** A thread of the kernels has little memory of its own. */
+const smallHeap = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
 
 /** Input of a thread that helps with products. */
 export interface KernelThreadInput {
@@ -158,7 +160,7 @@ export class KernelMemory {
     const created = new KernelMemory(memory, kernels, isRelaxed, threads > 1);
     const workerData: KernelThreadInput = { module, memory, task: created.task };
     for (let helper = 1; helper < threads; helper++)
-      new Worker(builtFile('kernel.worker'), { workerData }).unref();
+      new Worker(builtFile('kernel.worker'), { workerData, resourceLimits: smallHeap }).unref();
     return created;
   }
 
