@@ -28,7 +28,7 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   /** Bytes of prompt prefixes that a local model keeps for later requests; 0 keeps none. */
   LLM_PREFIX_CACHE_BYTES: bytes('held', 0).default(256 * 1024 * 1024),
   /** Bytes for a second copy of a local model's int8 weights, for few answers at a time; 0 turns it off. */
-  LLM_SINGLE_ANSWER_BYTES: bytes('held', 0).default(1024 * 1024 * 1024),
+  LLM_KERNEL_BYTES: bytes('held', 0).default(1024 * 1024 * 1024),
   /** Sent to that server as a bearer token. */
   LLM_API_KEY: z.string().optional(),
 });

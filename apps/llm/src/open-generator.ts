@@ -24,7 +24,7 @@ export async function openGenerator(environment: LlmEnvironment, profile: Profil
     ...modelOptions(environment, profile, model),
     weights,
     prefixCacheBytes: environment.LLM_PREFIX_CACHE_BYTES,
-    singleAnswerBytes: environment.LLM_SINGLE_ANSWER_BYTES,
+    kernelBytes: environment.LLM_KERNEL_BYTES,
     ...(block && ({ block: block === '32' ? 32 : 128 } as const)),
   };
   return announceModel(await loadGenerator(model ?? profile.llm.model, options));

@@ -27,8 +27,7 @@ it('waits for the end of a job, and not longer than it may', async () => {
 });
 
 it('shows each change of a job once, and its end', async () => {
-  const at = (updatedAt: string, finishedAt: string | null = null) =>
-    ({ ...job(finishedAt), updatedAt }) as IngestJob;
+  const at = (updatedAt: string, finishedAt: string | null = null) => ({ ...job(finishedAt), updatedAt });
   const states = [at('1'), at('2'), at('2'), at('3', 'now')];
   const jobs = { find: () => Promise.resolve(states.shift()!) };
   const seen: string[] = [];

@@ -118,8 +118,8 @@ export interface GeneratorSettings {
   /** Precision of the KV cache of a compiled graph; `auto`: int8 if float would not fit the memory. */
   readonly keyValues: 'auto' | 'int8' | 'float';
   readonly memory: CacheMemory;
-  /** Bytes for weights and caches of {@link SingleTokenDecoder}; 0 turns it off. */
-  readonly singleAnswerBytes: number;
+  /** Bytes for weights and caches of {@link KernelDecoder}; 0 turns it off. */
+  readonly kernelBytes: number;
 }
 
 /** First message of the worker: the engine that was chosen. */

@@ -56,7 +56,7 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
    * Bytes for a second copy of int8 weights, with which few answers at a time are written faster; default 1 GiB, and at most
    * half of the free memory. A model that needs more does without; 0 turns it off.
    */
-  readonly singleAnswerBytes?: number;
+  readonly kernelBytes?: number;
 }
 
 type GeneratorChannel = WorkerChannel<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>;
@@ -94,7 +94,7 @@ export async function loadGenerator(source: string, given: GeneratorLoadOptions 
       sequenceBytes: options.sequenceMemoryBytes ?? 2 ** 30,
       prefixBytes: options.prefixCacheBytes ?? 2 ** 28,
     },
-    singleAnswerBytes: options.singleAnswerBytes ?? 2 ** 30,
+    kernelBytes: options.kernelBytes ?? 2 ** 30,
   };
   const channel: GeneratorChannel = new WorkerChannel(
     builtFile('generator.worker'),

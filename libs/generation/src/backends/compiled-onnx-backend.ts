@@ -16,7 +16,7 @@ import {
 } from '../kv-cache/kv-cache.js';
 import type { CacheMemory } from '../generator-interface.js';
 import { blockSize, PrefixCache } from '../kv-cache/prefix-cache.js';
-import type { SingleTokenDecoder } from '../single-token/single-token-decoder.js';
+import type { KernelDecoder } from '../kernel-decoder/kernel-decoder.js';
 
 type KvItem = ForwardItem<KvSequence>;
 
@@ -53,21 +53,21 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     private readonly model: CompiledDecoder,
     private readonly memory: CacheMemory,
     readonly name: string,
-    private readonly singleToken?: SingleTokenDecoder,
+    private readonly kernels?: KernelDecoder,
   ) {
     this.tensors = cacheTensorsOf(model);
     this.prefixes = new PrefixCache(this.tensors, memory.prefixBytes);
   }
 
-  /** `singleToken` decodes few sequences of one new token each; without it the graph does. */
+  /** `kernels` computes passes over few tokens; without it the graph does. */
   static async load(
     model: CompiledDecoder,
     settings: SessionSettings,
     memory: CacheMemory,
-    singleToken?: SingleTokenDecoder,
+    kernels?: KernelDecoder,
   ): Promise<CompiledOnnxBackend> {
     const { session, backend } = await createSession(model.onnxPath, settings);
-    return new CompiledOnnxBackend(session, model, memory, backend, singleToken);
+    return new CompiledOnnxBackend(session, model, memory, backend, kernels);
   }
 
   /** Measured: with int8 the lead of the most likely token shrinks by up to 0.2 (docs/decisions/0214). */
@@ -121,8 +121,8 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
         (sequence) => bySequence.get(sequence) ?? { sequence, tokens: [], logits: 0 },
       );
       group.fit(Math.max(...rows.map(({ sequence, tokens }) => sequence.length + tokens.length)));
-      const logits = this.areSingleTokens(rows)
-        ? await this.runSingleTokens(group.cache, rows)
+      const logits = this.areFewTokens(rows)
+        ? await this.runFewTokens(group.cache, rows)
         : await this.run({ cache: group.cache, firstSlot: 0, rows });
       rows.forEach(({ sequence }, index) => results.set(sequence, logits[index]!));
     }
@@ -142,11 +142,11 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     sequence.group?.remove(sequence);
     sequence.cache = undefined;
     this.alone.delete(sequence);
-    this.singleToken?.forget(sequence);
+    this.kernels?.forget(sequence);
   }
 
   dispose(): Promise<void> {
-    this.singleToken?.close();
+    this.kernels?.close();
     return this.session.release();
   }
 
@@ -162,22 +162,21 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
   }
 
   /** Sums of the kernels run in another order than those of the graph, which reproducible sequences always use. */
-  private areSingleTokens(rows: readonly KvItem[]): boolean {
-    if (!this.singleToken?.takes(rows.map(({ sequence }) => sequence))) return false;
-    return rows.every(
-      ({ sequence, tokens, logits }) => tokens.length === 1 && logits === 1 && !sequence.options.reproducible,
-    );
+  private areFewTokens(items: readonly KvItem[]): boolean {
+    const isFree = items.every(({ sequence }) => !sequence.options.reproducible);
+    return isFree && (this.kernels?.takes(items) ?? false);
   }
 
   /** Messages of the thread are handled before the pass, since it keeps the thread busy. */
-  private async runSingleTokens(cache: KvCache, rows: readonly KvItem[]): Promise<Float32Array[]> {
+  private async runFewTokens(cache: KvCache, items: readonly KvItem[]): Promise<Float32Array[]> {
     await setImmediate();
-    const tokens = rows.map(({ sequence, tokens: [token] }) => ({ sequence, token: token! }));
-    const { logits, news } = this.singleToken!.decode(tokens);
-    rows.forEach(({ sequence }, batchRow) => {
-      cache.append(news, { batchRow, slot: sequence.slot, start: sequence.length, count: 1 });
-      sequence.length += 1;
-    });
+    const { logits, news } = this.kernels!.decode(items);
+    let batchRow = 0;
+    for (const { sequence, tokens } of items)
+      for (let index = 0; index < tokens.length; index++) {
+        cache.append(news, { batchRow: batchRow++, slot: sequence.slot, start: sequence.length, count: 1 });
+        sequence.length += 1;
+      }
     return logits;
   }
 

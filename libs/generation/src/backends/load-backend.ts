@@ -15,7 +15,7 @@ import type { DecoderBackend } from '../decoder-backend.js';
 import type { GeneratorReady, GeneratorSettings } from '../generator-interface.js';
 import { bytesPerPosition } from '../kv-cache/kv-cache.js';
 import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
-import { SingleTokenDecoder } from '../single-token/single-token-decoder.js';
+import { KernelDecoder } from '../kernel-decoder/kernel-decoder.js';
 import { ExportedOnnxBackend } from './exported-onnx-backend.js';
 
 /** A backend and the message that the worker sends when it is ready. */
@@ -55,11 +55,11 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
     kv,
     ...(block && { block }),
   });
-  const { directory, singleAnswerBytes } = settings;
-  const maxBytes = Math.min(singleAnswerBytes, availableMemory() / 2);
+  const { directory, kernelBytes } = settings;
+  const maxBytes = Math.min(kernelBytes, availableMemory() / 2);
   const threads = kernelThreads(settings.threads);
-  const singleToken = await SingleTokenDecoder.load(directory, compiled, { maxBytes, threads });
-  const backend = await CompiledOnnxBackend.load(compiled, settings, settings.memory, singleToken);
+  const kernels = await KernelDecoder.load(directory, compiled, { maxBytes, threads });
+  const backend = await CompiledOnnxBackend.load(compiled, settings, settings.memory, kernels);
   return { backend, name: `${backend.name} compiled ${weights}` };
 }
 

@@ -276,7 +276,7 @@ export class KvSequence implements DecoderSequence {
   slot = 0;
   /** The batch in which it has a slot. */
   group?: KvCacheBatch;
-  /** Positions that the mirror of {@link SingleTokenDecoder} holds. */
+  /** Positions that the mirror of {@link KernelDecoder} holds. */
   mirrored = 0;
 
   constructor(

@@ -10,7 +10,7 @@ import {
 } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
 import { CompiledOnnxBackend } from '../backends/compiled-onnx-backend.js';
 import type { KvSequence } from '../kv-cache/kv-cache.js';
-import { SingleTokenDecoder } from './single-token-decoder.js';
+import { KernelDecoder } from './kernel-decoder.js';
 
 /** The vocabulary is not a multiple of four rows, and large enough for threads to share its product. */
 const base: ReferenceConfig = {
@@ -59,7 +59,7 @@ const limits = { maxBytes: 2 ** 26, threads: 2 };
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'single-token-'));
+  folder = await mkdtemp(join(tmpdir(), 'kernel-decoder-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -76,9 +76,9 @@ async function load(name: string, config: ReferenceConfig, kv: 'float' | 'int8')
   const directory = join(folder, name.replaceAll(/\W+/g, '-'));
   await writeCheckpoint(directory, config, randomTensors(decoderShapes(config), 11));
   const model = await compileDecoder(directory, { cacheDir: join(folder, 'cache'), weights: 'int8', kv });
-  const single = await SingleTokenDecoder.load(directory, model, limits);
+  const decoder = await KernelDecoder.load(directory, model, limits);
   const graph = await CompiledOnnxBackend.load(model, settings, ample);
-  const kernels = await CompiledOnnxBackend.load(model, settings, ample, single);
+  const kernels = await CompiledOnnxBackend.load(model, settings, ample, decoder);
   return {
     directory,
     model,
@@ -135,7 +135,7 @@ describe.each(forms)('$name, cache $kv', ({ name, kv, config }) => {
   });
 });
 
-describe.each(['float', 'int8'] as const)('a decoder of single tokens, cache %s', (kv) => {
+describe.each(['float', 'int8'] as const)('a decoder of few tokens, cache %s', (kv) => {
   let loaded: Loaded;
   beforeAll(async () => {
     loaded = await load(`plain ${kv}`, base, kv);
@@ -164,28 +164,25 @@ describe.each(['float', 'int8'] as const)('a decoder of single tokens, cache %s'
     expect(median(found.map((row, index) => distance(row, expected[index]!)))).toBeLessThan(1e-3);
   });
 
-  it('computes a token of a sequence alone and beside others to the last bit', async () => {
+  it('computes tokens alone, beside other sequences and several of one, the same to the last bit', async () => {
     const { kernels, directory, model } = loaded;
-    const decoder = await SingleTokenDecoder.load(directory, model, limits);
-    const run = async (seeds: readonly number[]) => {
-      const sequences = [];
+    const decoder = await KernelDecoder.load(directory, model, limits);
+    const run = async (seeds: readonly number[], passes: readonly (readonly number[])[]) => {
+      const sequences: KvSequence[] = [];
       for (const seed of seeds) sequences.push(await open(kernels, tokensOf(10 + seed, seed)));
-      const rows: Float32Array[][] = seeds.map(() => []);
-      for (const token of [3, 4, 5]) {
-        expect(decoder!.takes(sequences)).toBe(true);
-        const items = sequences.map((sequence, row) => ({
-          sequence,
-          tokens: [token + seeds[row]!],
-          logits: 1,
-        }));
+      const rows: number[][] = seeds.map(() => []);
+      for (const tokens of passes) {
+        const items = sequences.map((sequence) => ({ sequence, tokens, logits: tokens.length }));
+        expect(decoder!.takes(items)).toBe(true);
         const logits = await kernels.decode(items);
-        for (const [row, found] of logits.entries()) rows[row]!.push(found.slice());
+        for (const [row, found] of logits.entries()) rows[row]!.push(...found);
       }
       for (const sequence of sequences) sequence.release();
       return rows;
     };
-    const [first, second] = [await run([1]), await run([2])];
-    expect(await run([1, 2])).toEqual([...first, ...second]);
+    const [first, second] = [await run([1], [[3], [4], [5]]), await run([2], [[3], [4], [5]])];
+    expect(await run([1, 2], [[3], [4], [5]])).toEqual([...first, ...second]);
+    expect(await run([1], [[3, 4], [5]])).toEqual(first);
     decoder!.close();
   });
 
@@ -202,12 +199,14 @@ describe.each(['float', 'int8'] as const)('a decoder of single tokens, cache %s'
 
   it('leaves sequences beyond its memory to the graph', async () => {
     const { directory, model, graph } = loaded;
-    expect(await SingleTokenDecoder.load(directory, model, { ...limits, maxBytes: 1000 })).toBeUndefined();
-    const decoder = await SingleTokenDecoder.load(directory, model, limits);
+    expect(await KernelDecoder.load(directory, model, { ...limits, maxBytes: 1000 })).toBeUndefined();
+    const decoder = await KernelDecoder.load(directory, model, limits);
     const sequence = await open(graph, tokensOf(511));
-    expect(decoder!.takes([sequence])).toBe(true);
-    await step(graph, sequence, [1]);
-    expect(decoder!.takes([sequence])).toBe(false);
+    const next = { sequence, tokens: [1], logits: 1 };
+    expect(decoder!.takes([next])).toBe(true);
+    await graph.decode([next]);
+    expect(decoder!.takes([next])).toBe(false);
+    expect(decoder!.takes(Array.from({ length: 9 }, () => next))).toBe(false);
   });
 });
 
@@ -217,6 +216,6 @@ it('does not take weights in other precisions, or widths that are not multiples 
   await writeCheckpoint(directory, config, randomTensors(decoderShapes(config), 11));
   for (const weights of ['int8', 'fp32', 'int4'] as const) {
     const model = await compileDecoder(directory, { cacheDir: join(folder, 'cache'), weights, kv: 'float' });
-    expect(await SingleTokenDecoder.load(directory, model, limits)).toBeUndefined();
+    expect(await KernelDecoder.load(directory, model, limits)).toBeUndefined();
   }
 });

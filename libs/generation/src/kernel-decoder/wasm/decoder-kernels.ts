@@ -1,6 +1,6 @@
 /**
  * Arithmetic of one token's pass through a decoder, in AssemblyScript. `npm run build` compiles it to
- * dist/decoder-kernels.wasm, and with relaxed SIMD to dist/decoder-kernels-relaxed.wasm; {@link ../single-token-decoder.ts}
+ * dist/decoder-kernels.wasm, and with relaxed SIMD to dist/decoder-kernels-relaxed.wasm; {@link ../kernel-decoder.ts}
  * calls it. Addresses are bytes in the memory of the module. Lengths are multiples of 16, except where a comment says
  * otherwise.
  *

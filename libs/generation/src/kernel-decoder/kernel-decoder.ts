@@ -1,4 +1,5 @@
 import { OnnxTensors, readDecoderShape, type CompiledDecoder, type DecoderShape } from '#onnx-compiler';
+import type { ForwardItem } from '../decoder-backend.js';
 import { bytesPerPosition, type KvSequence, type NewKeyValues } from '../kv-cache/kv-cache.js';
 import { CacheMirrors } from './cache-mirror.js';
 import { CachedAttention, type TokenPlace } from './cached-attention.js';
@@ -10,32 +11,40 @@ import {
   WeightReader,
   weightBytes,
   type PackedLayer,
-  type SingleTokenWeights,
-} from './single-token-weights.js';
+  type KernelWeights,
+} from './kernel-weights.js';
 
 /** Longer sequences are left to the graph. */
 const maxPositions = 4096;
 const positionStep = 64;
 
-/**
- * Sequences of a pass. With relaxed SIMD eight of them take 2.5 times as long as one; without it the graph is faster for
- * three and more.
- */
+/** Tokens of a pass. With relaxed SIMD eight take 2.5 times as long as one; without it the graph is faster for three. */
 const maxRows = { relaxed: 8, plain: 2 };
 
-/** Limits of a {@link SingleTokenDecoder}. */
-export interface SingleTokenLimits {
+/** Limits of a {@link KernelDecoder}. */
+export interface KernelLimits {
   /** Bytes of its weights and of its mirrors of caches. */
   readonly maxBytes: number;
   /** Threads of a product. */
   readonly threads: number;
 }
 
-/** A sequence and its next token. */
-export interface TokenRow {
+/** A new token of a sequence. Tokens of the same sequence follow each other. */
+interface TokenRow {
   readonly sequence: KvSequence;
   readonly token: number;
+  readonly position: number;
 }
+
+/** Results of a pass, in memory that the next one overwrites. */
+export interface TokenResults {
+  /** New keys and values: each token is a row of the batch, in the order of the items and of their tokens. */
+  readonly news: NewKeyValues;
+  /** The requested logits of each item. */
+  readonly logits: Float32Array[];
+}
+
+type KvItem = ForwardItem<KvSequence>;
 
 /** Addresses of the vectors of a pass, each for all rows. */
 interface Vectors {
@@ -55,18 +64,19 @@ interface Vectors {
 }
 
 /**
- * Decodes one token for each of a few sequences in WebAssembly, with the int8 weights and the arithmetic of the compiled
+ * Decodes few tokens, of one or of several sequences, in WebAssembly, with the int8 weights and the arithmetic of the compiled
  * graph. ONNX Runtime runs more than a thousand operators for a pass, and its product of one row is slower. Integers are the
- * same as in the graph; sums of floats run in another order. A sequence's results do not depend on the other rows.
+ * same as in the graph; sums of floats run in another order. The results of a token do not
+ * depend on the other tokens of a pass.
  */
-export class SingleTokenDecoder {
+export class KernelDecoder {
   private readonly vectors: Vectors;
   private readonly attention: CachedAttention;
 
   private constructor(
     model: CompiledDecoder,
     private readonly shape: DecoderShape,
-    private readonly weights: SingleTokenWeights,
+    private readonly weights: KernelWeights,
     private readonly mirrors: CacheMirrors,
     private readonly memory: KernelMemory,
   ) {
@@ -82,8 +92,8 @@ export class SingleTokenDecoder {
   static async load(
     directory: string,
     model: CompiledDecoder,
-    { maxBytes, threads }: SingleTokenLimits,
-  ): Promise<SingleTokenDecoder | undefined> {
+    { maxBytes, threads }: KernelLimits,
+  ): Promise<KernelDecoder | undefined> {
     const shape = await readDecoderShape(directory);
     if (!isSupported(shape, model)) return undefined;
     const perPosition = bytesPerPosition(model);
@@ -99,39 +109,39 @@ export class SingleTokenDecoder {
     try {
       const weights = await new WeightReader(tensors, shape, memory).read();
       const mirrors = new CacheMirrors(model, capacity, rows, memory);
-      return new SingleTokenDecoder(model, shape, weights, mirrors, memory);
+      return new KernelDecoder(model, shape, weights, mirrors, memory);
     } finally {
       await tensors.close();
     }
   }
 
-  /** True if it can append a token to each of these sequences in one pass. */
-  takes(sequences: readonly KvSequence[]): boolean {
+  /** True if it can compute these tokens in one pass. */
+  takes(items: readonly KvItem[]): boolean {
     const { count, capacity } = this.mirrors;
-    return sequences.length <= count && sequences.every(({ length }) => length < capacity);
+    const tokens = items.reduce((sum, item) => sum + item.tokens.length, 0);
+    const fits = items.every((item) => item.sequence.length + item.tokens.length <= capacity);
+    return tokens <= count && fits;
   }
 
-  /**
-   * Computes a token behind each sequence, whose length the caller raises. Returns the logits of the next tokens, and the keys
-   * and values of these, all in memory that the next call overwrites.
-   */
-  decode(rows: readonly TokenRow[]): { logits: Float32Array[]; news: NewKeyValues } {
+  /** Computes tokens behind their sequences, whose lengths the caller raises. */
+  decode(items: readonly KvItem[]): TokenResults {
     const { vectors, weights, shape } = this;
-    const mirrors = this.mirrors.follow(rows.map(({ sequence }) => sequence));
-    const places = rows.map(({ sequence: { length } }, row) => ({
+    const active = items.filter(({ tokens }) => tokens.length > 0);
+    const mirrors = this.mirrors.follow(active.map(({ sequence }) => sequence));
+    const rows: TokenRow[] = active.flatMap(({ sequence, tokens }) =>
+      tokens.map((token, index) => ({ sequence, token, position: sequence.length + index })),
+    );
+    const places = rows.map(({ sequence, position }, row) => ({
       row,
-      position: length,
-      mirror: mirrors[row]!,
+      position,
+      mirror: mirrors[active.findIndex((item) => item.sequence === sequence)]!,
     }));
     for (const [row, { token }] of rows.entries()) this.lookUp(token, row);
     for (let layer = 0; layer < shape.layers; layer++) this.layer(layer, places);
     this.normalize(weights.finalNorm, rows.length);
     this.multiply(weights.head, vectors.normed, vectors.logits, rows.length);
-    for (const { sequence } of rows) sequence.mirrored = sequence.length + 1;
-    return {
-      logits: rows.map((_unused, row) => this.logits(row)),
-      news: this.attention.newKeyValues(rows.length),
-    };
+    for (const { sequence, position } of rows) sequence.mirrored = position + 1;
+    return { logits: this.logitsOf(items), news: this.attention.newKeyValues(rows.length) };
   }
 
   /** Ends the threads. */
@@ -240,6 +250,20 @@ export class SingleTokenDecoder {
     kernels.multiply(weights, activations, factors, output, outputs, columns, rows, task, isShared);
     if (bias === undefined) return;
     for (let row = 0; row < rows; row++) kernels.addScaled(output + row * outputs * 4, bias, 1, outputs);
+  }
+
+  /** The logits of the last tokens of each item; several rows of one item are copied next to each other. */
+  private logitsOf(items: readonly KvItem[]): Float32Array[] {
+    const { vocabularySize } = this.shape;
+    let end = 0;
+    return items.map(({ tokens, logits: count }) => {
+      end += tokens.length;
+      const first = end - count;
+      if (count === 1) return this.logits(first);
+      const joined = new Float32Array(count * vocabularySize);
+      for (let row = 0; row < count; row++) joined.set(this.logits(first + row), row * vocabularySize);
+      return joined;
+    });
   }
 
   private logits(row: number): Float32Array {

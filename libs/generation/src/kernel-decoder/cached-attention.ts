@@ -2,7 +2,7 @@ import type { CompiledDecoder, DecoderShape } from '#onnx-compiler';
 import { NewKeyValues } from '../kv-cache/kv-cache.js';
 import type { CacheMirror } from './cache-mirror.js';
 import type { KernelMemory } from './kernels.js';
-import type { SingleTokenLayer } from './single-token-weights.js';
+import type { KernelLayer } from './kernel-weights.js';
 
 /** One new token: its position, and the mirror of its sequence. */
 export interface TokenPlace {
@@ -43,7 +43,7 @@ export class CachedAttention {
    * Attends in one layer. `projected`: address of the token's queries, keys and values, which are normalized and rotated in
    * place; the result of all heads goes to `output`.
    */
-  attend(index: number, layer: SingleTokenLayer, place: TokenPlace, projected: number, output: number): void {
+  attend(index: number, layer: KernelLayer, place: TokenPlace, projected: number, output: number): void {
     const { heads, kvHeads, headDim, window } = this.shape;
     const headBytes = headDim * 4;
     const keys = projected + heads * headBytes;
@@ -108,7 +108,7 @@ export class CachedAttention {
     address: number,
     count: number,
     norm: number | undefined,
-    { rotary }: SingleTokenLayer,
+    { rotary }: KernelLayer,
     position: number,
   ): void {
     const { kernels } = this.memory;

@@ -11,7 +11,7 @@ export interface PackedLayer {
 }
 
 /** Addresses of the weights of one decoder layer. */
-export interface SingleTokenLayer {
+export interface KernelLayer {
   readonly attentionNorm: number;
   readonly queryKeyValue: PackedLayer;
   readonly queryNorm?: number;
@@ -34,9 +34,9 @@ interface EmbeddingTable {
 }
 
 /** Addresses of the weights of a decoder. */
-export interface SingleTokenWeights {
+export interface KernelWeights {
   readonly embedding: EmbeddingTable;
-  readonly layers: readonly SingleTokenLayer[];
+  readonly layers: readonly KernelLayer[];
   readonly finalNorm: number;
   readonly head: PackedLayer;
 }
@@ -55,11 +55,11 @@ export class WeightReader {
     private readonly memory: KernelMemory,
   ) {}
 
-  async read(): Promise<SingleTokenWeights> {
+  async read(): Promise<KernelWeights> {
     const { shape } = this;
     const rotary = await this.rotary('rotary');
     const windowed = shape.window?.rope ? await this.rotary('rotary.window') : rotary;
-    const layers: SingleTokenLayer[] = [];
+    const layers: KernelLayer[] = [];
     for (let index = 0; index < shape.layers; index++) {
       const layer = await this.layer(`model.layers.${index}`);
       const tables = shape.window?.layers[index] ? windowed : rotary;
@@ -70,7 +70,7 @@ export class WeightReader {
     return { layers, head, finalNorm: await this.norm('model.norm'), embedding: await this.embedding(head) };
   }
 
-  private async layer(prefix: string): Promise<SingleTokenLayer> {
+  private async layer(prefix: string): Promise<KernelLayer> {
     const { hiddenSize, heads, headDim, feedForward, isGemma } = this.shape;
     const attention = `${prefix}.self_attn`;
     const behind = await this.norm(`${prefix}.post_attention_layernorm`);
