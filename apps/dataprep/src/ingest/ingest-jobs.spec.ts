@@ -73,7 +73,10 @@ class FakeStore {
       job.end = conclude(job.outcomes);
       return Promise.resolve({ state: 'ended' });
     }
-    return Promise.resolve({ state: 'open', claimed: job.waiting.splice(0, Math.min(maxWeight, 16)) });
+    let room = Math.min(maxWeight, 16);
+    const rest = job.waiting.findIndex(({ weight }) => (room -= weight) < 0);
+    const count = rest === -1 ? job.waiting.length : rest;
+    return Promise.resolve({ state: 'open', claimed: job.waiting.splice(0, count) });
   }
 
   finish(id: string, end: JobEnd<JobProgress>) {
@@ -103,6 +106,8 @@ describe('IngestJobs', () => {
   let jobs: IngestJobs;
   let act: Act;
   let running: { filename: string; end: () => void }[];
+  /** Large documents that are read until the test calls them. */
+  let reading: (() => void)[];
   let discarded: number;
   let signals: number;
 
@@ -115,19 +120,27 @@ describe('IngestJobs', () => {
   };
   const request = (...filenames: string[]) => ({ links: filenames }) as unknown as IngestRequest;
   const sourcesOf = ({ links }: IngestRequest) =>
-    links.map((filename, index) => ({ filename, bytes: 1, param: `link_list[${index}]` }));
+    links.map((filename, index) => {
+      return { filename, bytes: filename.startsWith('large') ? 1e6 : 1, param: `link_list[${index}]` };
+    });
   const state = async (job: IngestJob) => (await jobs.find(job.id)).state;
 
   beforeEach(() => {
-    [store, act, running, discarded, signals] = [new FakeStore(), wait, [], 0, 0];
+    [store, act, running, reading, discarded, signals] = [new FakeStore(), wait, [], [], 0, 0];
     const open = (given: IngestRequest) => ({
       sources: sourcesOf(given),
-      // oxlint-disable-next-line require-yield -- progress does not matter here
       async *document(index: number, signal: AbortSignal) {
+        const filename = given.links[index]!;
         const stopped = new Promise<never>((_resolve, reject) =>
           signal.addEventListener('abort', () => reject(new MegaNestError('cancelled'))),
         );
-        return await Promise.race([act(given.links[index]!), stopped]);
+        const counts = { filename, completed: 0, total: 1 };
+        if (filename.startsWith('large')) {
+          yield { stage: 'reading' as const, ...counts };
+          await Promise.race([new Promise<void>((resolve) => reading.push(resolve)), stopped]);
+        }
+        yield { stage: 'chunking' as const, ...counts };
+        return await Promise.race([act(filename), stopped]);
       },
     });
     const parts = {
@@ -270,6 +283,29 @@ describe('IngestJobs', () => {
     await jobs.start(request('later'));
     await jobs.close();
     expect(names()).toEqual([]);
+  });
+
+  it('leaves large documents that it cannot read yet to other processes, but claims small ones', async () => {
+    const job = await jobs.start(request('large 0', 'large 1', 'small', 'large 2', 'large 3', 'large 4'));
+    await expect.poll(names).toEqual(['small']);
+    const waiting = () => store.jobs[0]!.waiting.map(({ position }) => position);
+    expect([reading.length, waiting()]).toEqual([2, [3, 4, 5]]);
+    end('small');
+    for (const left of [[4, 5], [5]]) {
+      reading.shift()!();
+      await expect.poll(waiting).toEqual(left);
+    }
+    // Now it has four large documents.
+    reading.shift()!();
+    await expect.poll(names).toEqual(['large 0', 'large 1', 'large 2']);
+    expect(waiting()).toEqual([5]);
+    end('large 0');
+    await expect.poll(waiting).toEqual([]);
+    await expect.poll(() => reading.length).toBe(2);
+    for (const read of reading.splice(0)) read();
+    await expect.poll(() => running.length).toBe(4);
+    while (running.length > 0) end();
+    await expect.poll(() => state(job)).toBe('succeeded');
   });
 
   it('gives its documents back when it is closed', async () => {

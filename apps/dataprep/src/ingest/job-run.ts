@@ -13,6 +13,7 @@ import {
   type JobsRepository,
   type SharedJob,
 } from '#storage';
+import { maxLoading } from './document-loader.js';
 import { resultOf } from './ingest-result.js';
 import type { IngestService, OpenedIngest } from './ingest.service.js';
 import type { Semaphore } from './semaphore.js';
@@ -57,6 +58,8 @@ export class JobRun {
   #sources: readonly IngestSource[] = [];
   /** Documents of this process, with their weights. */
   readonly #working = new Map<number, number>();
+  /** Large documents that are not read yet. */
+  readonly #reading = new Set<number>();
   #ended: EndedDocument<IngestedDocument>[] = [];
   /** Documents without a stored outcome. */
   readonly #held = new Set<number>();
@@ -127,12 +130,13 @@ export class JobRun {
     while (!this.#isOver) {
       signal.throwIfAborted();
       const room = this.#room();
+      const readEnough = this.#readsEnough;
       if (room > 0 || this.#ended.length > 0) {
         const { state, isFull } = await this.#advance(room);
         if (state === 'unwanted') this.#stop.abort();
         if (isFull) continue;
       }
-      if (this.#working.size > 0) await this.#someHaveEnded();
+      if (this.#working.size > 0) await this.#someHaveEnded(readEnough);
       else if (this.#ended.length === 0) return;
     }
   }
@@ -140,7 +144,13 @@ export class JobRun {
   /** Weight of the documents to claim: none after the last one, or while the process stops. */
   #room(): number {
     if (this.#isDraining || this.#claimed >= this.job.documents) return 0;
-    return maxWeight - sumOf(this.#working.values());
+    const room = maxWeight - sumOf(this.#working.values());
+    return this.#readsEnough ? Math.min(room, weights.large - 1) : room;
+  }
+
+  /** A further large document would wait here, while another instance may have time for it. */
+  get #readsEnough(): boolean {
+    return this.#reading.size >= maxLoading;
   }
 
   /** Stores outcomes and claims documents. `isFull`: more could be claimed at once. Ends the job with the last outcome. */
@@ -172,6 +182,7 @@ export class JobRun {
     this.#claimed += 1;
     this.#held.add(position);
     this.#working.set(position, weight);
+    if (weight >= weights.large) this.#reading.add(position);
     void this.#document(source, document)
       .then(
         (outcome) => outcome && this.#ended.push({ position, outcome }),
@@ -183,17 +194,22 @@ export class JobRun {
       )
       .finally(() => {
         this.#working.delete(position);
+        this.#reading.delete(position);
         this.#wake();
       });
   }
 
-  /** Resolves when enough has ended for another transaction, or with the next report. */
-  async #someHaveEnded(): Promise<void> {
+  /**
+   * Resolves when enough has ended for another transaction, or with the next report. `readEnough`: also when a large document
+   * can be claimed.
+   */
+  async #someHaveEnded(readEnough: boolean): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       const before = sumOf(this.#working.values());
       const isDue = () => {
         const left = sumOf(this.#working.values());
-        return left === 0 || before - left >= maxClaimWeight || this.#stop.signal.aborted;
+        const canRead = readEnough && !this.#readsEnough;
+        return left === 0 || before - left >= maxClaimWeight || canRead || this.#stop.signal.aborted;
       };
       this.#wake = (isReport = false) => {
         if (isDue() || (isReport && this.#ended.length > 0)) resolve();
@@ -230,7 +246,7 @@ export class JobRun {
       const steps = opened.document(position, this.#stop.signal);
       for (;;) {
         const step = await steps.next();
-        if (!step.done) this.#latest = step.value;
+        if (!step.done) this.#note(position, step.value);
         else if (step.value instanceof MegaNestError) return { error: step.value.toBody() };
         else return { stored: step.value };
       }
@@ -240,6 +256,11 @@ export class JobRun {
         throw error;
       return { error: error.toBody() };
     }
+  }
+
+  #note(position: number, progress: IngestProgress): void {
+    this.#latest = progress;
+    if (progress.stage !== 'reading' && this.#reading.delete(position)) this.#wake();
   }
 
   #open(): Promise<OpenedIngest> {
