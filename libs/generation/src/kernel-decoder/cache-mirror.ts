@@ -27,13 +27,13 @@ export class CacheMirror {
     this.scales = memory.allocate(2 * model.layers * model.kvHeads * capacity * 4);
   }
 
-  /** Address of the keys (0) or values (1) of a head. */
-  numbersOf(layer: number, part: 0 | 1, head: number): number {
+  /** Address of the keys (0) or values (1) of a head; the heads of a layer follow each other. */
+  numbersOf(layer: number, part: 0 | 1, head = 0): number {
     return this.numbers + (2 * layer + part) * this.partBytes + head * (this.partBytes / this.model.kvHeads);
   }
 
-  /** Address of the scales of the keys (0) or values (1) of a head. */
-  scalesOf(layer: number, part: 0 | 1, head: number): number {
+  /** Address of the scales of the keys (0) or values (1) of a head; the heads of a layer follow each other. */
+  scalesOf(layer: number, part: 0 | 1, head = 0): number {
     return this.scales + this.scaleRow(layer, part, head) * this.capacity * 4;
   }
 

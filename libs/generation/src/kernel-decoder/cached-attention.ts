@@ -1,7 +1,7 @@
 import type { CompiledDecoder, DecoderShape } from '#onnx-compiler';
 import { NewKeyValues } from '../kv-cache/kv-cache.js';
 import type { CacheMirror } from './cache-mirror.js';
-import type { KernelMemory } from './kernels.js';
+import type { AttentionSpan, KernelMemory } from './kernels.js';
 import type { KernelLayer } from './kernel-weights.js';
 
 /** One new token: its position, and the mirror of its sequence. */
@@ -45,20 +45,16 @@ export class CachedAttention {
    */
   attend(index: number, layer: KernelLayer, place: TokenPlace, projected: number, output: number): void {
     const { heads, kvHeads, headDim, window } = this.shape;
-    const headBytes = headDim * 4;
-    const keys = projected + heads * headBytes;
+    const keys = projected + heads * headDim * 4;
     this.prepareHeads(projected, heads, layer.queryNorm, layer, place.position);
     this.prepareHeads(keys, kvHeads, layer.keyNorm, layer, place.position);
-    for (const part of [0, 1] as const)
-      for (let head = 0; head < kvHeads; head++)
-        this.store(index, part, head, place, keys + (part * kvHeads + head) * headBytes);
+    this.store(index, 0, place, keys);
+    this.store(index, 1, place, keys + kvHeads * headDim * 4);
     const count = place.position + 1;
     const first = window?.layers[index] ? Math.max(0, count - window.size) : 0;
-    for (let head = 0; head < heads; head++) {
-      const kvHead = Math.floor((head * kvHeads) / heads);
-      const addresses = { query: projected + head * headBytes, output: output + head * headBytes };
-      this.attendHead(place.mirror, [index, kvHead], addresses, first, count);
-    }
+    const { capacity } = place.mirror;
+    const span = [first, count, capacity, heads, kvHeads, headDim, this.scale] as const;
+    this.attendHeads(index, place.mirror, { projected, output }, span);
   }
 
   /** New keys and values of the tokens, in memory that the next pass overwrites. */
@@ -70,38 +66,22 @@ export class CachedAttention {
     return new NewKeyValues({ new_kv: { data: numbers }, new_kv_scale: scales }, newRows, 1);
   }
 
-  private attendHead(
+  private attendHeads(
+    layer: number,
     mirror: CacheMirror,
-    [layer, head]: readonly [layer: number, head: number],
-    { query, output }: { query: number; output: number },
-    first: number,
-    count: number,
+    { projected, output }: { projected: number; output: number },
+    span: AttentionSpan,
   ): void {
+    const { scores, ones, model } = this;
     const { kernels } = this.memory;
-    const { headDim } = this.shape;
-    const keys = mirror.numbersOf(layer, 0, head);
-    const values = mirror.numbersOf(layer, 1, head);
-    if (this.model.kv === 'float') {
-      kernels.attendFloats(query, keys, values, this.scores, output, first, count, headDim, this.scale);
+    const keys = mirror.numbersOf(layer, 0);
+    const values = mirror.numbersOf(layer, 1);
+    if (model.kv === 'float') {
+      kernels.attendFloats(projected, keys, values, scores, output, ...span);
       return;
     }
-    const keyScales = mirror.scalesOf(layer, 0, head);
-    const valueScales = mirror.scalesOf(layer, 1, head);
-    kernels.attendIntegers(
-      query,
-      keys,
-      keyScales,
-      values,
-      valueScales,
-      this.ones,
-      this.scores,
-      output,
-      first,
-      count,
-      mirror.capacity,
-      headDim,
-      this.scale,
-    );
+    const [keyScales, valueScales] = [mirror.scalesOf(layer, 0), mirror.scalesOf(layer, 1)];
+    kernels.attendIntegers(projected, keys, keyScales, values, valueScales, ones, scores, output, ...span);
   }
 
   private prepareHeads(
@@ -123,29 +103,28 @@ export class CachedAttention {
     kernels.rotate(address, count, headDim, rotary.cosines + row, rotary.sines + row);
   }
 
-  /** Writes a new key (part 0) or value (part 1) into the mirror and into the result. */
-  private store(
-    layer: number,
-    part: 0 | 1,
-    head: number,
-    { row, position, mirror }: TokenPlace,
-    source: number,
-  ): void {
+  /** Writes new keys (part 0) or values (part 1) of all heads into the mirror and into the result. */
+  private store(layer: number, part: 0 | 1, { row, position, mirror }: TokenPlace, source: number): void {
     const { memory, model } = this;
     const { headDim, kvHeads } = model;
-    const newRow = row * this.newRows + (2 * layer + part) * kvHeads + head;
-    const target = mirror.numbersOf(layer, part, head);
+    const { capacity } = mirror;
+    const newRow = row * this.newRows + (2 * layer + part) * kvHeads;
+    const target = mirror.numbersOf(layer, part);
     if (model.kv === 'float') {
       const floats = memory.allFloats;
-      floats.copyWithin(this.news / 4 + newRow * headDim, source / 4, source / 4 + headDim);
-      floats.copyWithin(target / 4 + position * headDim, source / 4, source / 4 + headDim);
+      const [from, length] = [source / 4, kvHeads * headDim];
+      floats.copyWithin(this.news / 4 + newRow * headDim, from, from + length);
+      for (let head = 0; head < kvHeads; head++) {
+        const place = target / 4 + (head * capacity + position) * headDim;
+        floats.copyWithin(place, from + head * headDim, from + (head + 1) * headDim);
+      }
       return;
     }
     const numbers = this.news + newRow * headDim;
-    const scale = memory.kernels.quantizeHead(source, numbers, headDim);
-    memory.allFloats[this.newScales / 4 + newRow] = scale;
-    memory.allFloats[mirror.scalesOf(layer, part, head) / 4 + position] = scale;
-    if (part === 0) memory.kernels.putKey(numbers, target, position, headDim);
-    else memory.kernels.putValue(numbers, target, position, headDim, mirror.capacity);
+    const scales = this.newScales + newRow * 4;
+    const cacheScales = mirror.scalesOf(layer, part);
+    const kernel = part === 0 ? 'storeKeys' : 'storeValues';
+    const sizes = [capacity, kvHeads, headDim] as const;
+    memory.kernels[kernel](source, numbers, scales, target, cacheScales, position, ...sizes);
   }
 }

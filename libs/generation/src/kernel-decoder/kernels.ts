@@ -43,7 +43,7 @@ export interface DecoderKernels {
   gateSilu(gate: number, up: number, output: number, count: number): void;
   gateGelu(gate: number, up: number, output: number, count: number): void;
   attendIntegers(
-    query: number,
+    queries: number,
     keys: number,
     keyScales: number,
     values: number,
@@ -51,27 +51,39 @@ export interface DecoderKernels {
     ones: number,
     scratch: number,
     output: number,
-    first: number,
-    count: number,
-    capacity: number,
-    width: number,
-    factor: number,
+    ...span: AttentionSpan
   ): void;
   attendFloats(
-    query: number,
+    queries: number,
     keys: number,
     values: number,
     scratch: number,
     output: number,
-    first: number,
-    count: number,
-    width: number,
-    factor: number,
+    ...span: AttentionSpan
   ): void;
-  quantizeHead(input: number, output: number, width: number): number;
-  putKey(key: number, keys: number, position: number, width: number): void;
-  putValue(value: number, values: number, position: number, width: number, capacity: number): void;
+  storeKeys: StoreKernel;
+  storeValues: StoreKernel;
 }
+
+/** The positions that a token attends to, and the sizes of the attention. */
+export type AttentionSpan = readonly [
+  first: number,
+  count: number,
+  capacity: number,
+  heads: number,
+  kvHeads: number,
+  width: number,
+  factor: number,
+];
+
+/** Rounds new keys or values, and writes them into a cache at a position. */
+type StoreKernel = (
+  input: number,
+  numbers: number,
+  scales: number,
+  cache: number,
+  ...place: [cacheScales: number, position: number, capacity: number, kvHeads: number, width: number]
+) => void;
 
 /** A memory that threads share. */
 interface SharedMemory {

@@ -196,12 +196,13 @@ function softmax(scores: usize, first: usize, count: usize, padded: usize): void
 }
 
 /**
- * Attention of one query over positions `first` to `count` − 1 of an int8 cache of one head. Keys are a packed matrix of
- * positions × `width`, values one of `width` × positions with the stride `capacity`; both have a scale for each position.
- * `scratch` holds `capacity` floats, then `capacity` integers of 16 bits. `ones` holds `width` times 1.
+ * Attention of one token over positions `first` to `count` − 1 of an int8 cache. `queries` and `output` have `heads` heads of
+ * `width` floats. The cache has `kvHeads` heads: keys are packed matrices of positions × `width`, values of `width` ×
+ * positions with the stride `capacity`, both with a scale for each position. `scratch` holds `capacity` floats, then `capacity`
+ * integers of 16 bits. `ones` holds `width` times 1.
  */
 export function attendIntegers(
-  query: usize,
+  queries: usize,
   keys: usize,
   keyScales: usize,
   values: usize,
@@ -212,19 +213,28 @@ export function attendIntegers(
   first: usize,
   count: usize,
   capacity: usize,
+  heads: usize,
+  kvHeads: usize,
   width: usize,
   factor: f32,
 ): void {
   const integers = scratch + (capacity << 2);
   const padded = (count + 15) & ~15;
-  const largest = quantizeWords(query, integers, width, 127);
-  const keyFactor = largest * (factor / 127 / 127);
-  multiplyCache(keys, keyScales, integers, keyFactor, scratch, (count + 3) & ~3, width, width);
-  softmax(scratch, first, count, padded);
-  for (let at: usize = 0; at < padded << 2; at += 16)
-    v128.store(scratch + at, f32x4.mul(v128.load(scratch + at), v128.load(valueScales + at)));
-  const heaviest = quantizeWords(scratch, integers, padded, 255);
-  multiplyCache(values, ones, integers, heaviest / 255 / 127, output, width, padded, capacity);
+  for (let head: usize = 0; head < heads; head++) {
+    const kvHead = (head * kvHeads) / heads;
+    const numbers = kvHead * capacity * width;
+    const scales = kvHead * (capacity << 2);
+    const place = head * (width << 2);
+    const largest = quantizeWords(queries + place, integers, width, 127);
+    const keyFactor = largest * (factor / 127 / 127);
+    const rows = (count + 3) & ~3;
+    multiplyCache(keys + numbers, keyScales + scales, integers, keyFactor, scratch, rows, width, width);
+    softmax(scratch, first, count, padded);
+    for (let at: usize = 0; at < padded << 2; at += 16)
+      v128.store(scratch + at, f32x4.mul(v128.load(scratch + at), v128.load(valueScales + scales + at)));
+    const valueFactor = quantizeWords(scratch, integers, padded, 255) / 255 / 127;
+    multiplyCache(values + numbers, ones, integers, valueFactor, output + place, width, padded, capacity);
+  }
 }
 
 /** Product of a query and one key, as four sums that are to be added. */
@@ -238,41 +248,43 @@ function score(query: usize, key: usize, bytes: usize): v128 {
   return f32x4.add(low, high);
 }
 
-/**
- * Attention of one query over positions `first` to `count` − 1 of a float cache of one head, `[positions, width]`.
- * `scratch` holds a float for each position.
- */
-export function attendFloats(
+/** Scores of a query and the keys at the positions from `first` to `count` − 1, `[positions, width]`. */
+function scoreFloats(
   query: usize,
   keys: usize,
-  values: usize,
-  scratch: usize,
-  output: usize,
+  scores: usize,
   first: usize,
   count: usize,
-  width: usize,
-  factor: f32,
+  bytes: usize,
 ): void {
-  const bytes = width << 2;
-  const scale = f32x4.splat(factor);
   for (let position = first & ~3; position < count; position += 4) {
     const key = keys + position * bytes;
-    const a = score(query, key, bytes),
-      b = score(query, key + bytes, bytes);
-    const c = score(query, key + 2 * bytes, bytes),
-      d = score(query, key + 3 * bytes, bytes);
+    const a = score(query, key, bytes);
+    const b = score(query, key + bytes, bytes);
+    const c = score(query, key + 2 * bytes, bytes);
+    const d = score(query, key + 3 * bytes, bytes);
     const ab = f32x4.add(v128.shuffle<f32>(a, b, 0, 4, 1, 5), v128.shuffle<f32>(a, b, 2, 6, 3, 7));
     const cd = f32x4.add(v128.shuffle<f32>(c, d, 0, 4, 1, 5), v128.shuffle<f32>(c, d, 2, 6, 3, 7));
     const sums = f32x4.add(v128.shuffle<f64>(ab, cd, 0, 2), v128.shuffle<f64>(ab, cd, 1, 3));
-    v128.store(scratch + (position << 2), f32x4.mul(sums, scale));
+    v128.store(scores + (position << 2), sums);
   }
-  softmax(scratch, first, count, (count + 15) & ~15);
+}
+
+/** Sum of the values at the positions from `first` to `count` − 1, `[positions, width]`, by their weights. */
+function weighFloats(
+  values: usize,
+  weights: usize,
+  output: usize,
+  first: usize,
+  count: usize,
+  bytes: usize,
+): void {
   for (let at: usize = 0; at < bytes; at += 64) {
     // prettier-ignore
     let a = f32x4.splat(0), b = a, c = a, d = a;
     let value = values + first * bytes + at;
     for (let position = first; position < count; position++) {
-      const weight = v128.load32_splat(scratch + (position << 2));
+      const weight = v128.load32_splat(weights + (position << 2));
       a = f32x4.add(a, f32x4.mul(weight, v128.load(value)));
       b = f32x4.add(b, f32x4.mul(weight, v128.load(value, 16)));
       c = f32x4.add(c, f32x4.mul(weight, v128.load(value, 32)));
@@ -286,8 +298,37 @@ export function attendFloats(
   }
 }
 
+/** Like {@link attendIntegers}, over a float cache of `kvHeads` heads, `[capacity, width]` each. */
+export function attendFloats(
+  queries: usize,
+  keys: usize,
+  values: usize,
+  scratch: usize,
+  output: usize,
+  first: usize,
+  count: usize,
+  capacity: usize,
+  queryHeads: usize,
+  kvHeads: usize,
+  width: usize,
+  factor: f32,
+): void {
+  const bytes = width << 2;
+  const scale = f32x4.splat(factor);
+  const padded = (count + 15) & ~15;
+  for (let head: usize = 0; head < queryHeads; head++) {
+    const cache = ((head * kvHeads) / queryHeads) * capacity * bytes;
+    const place = head * bytes;
+    scoreFloats(queries + place, keys + cache, scratch, first, count, bytes);
+    for (let at: usize = 0; at < padded << 2; at += 16)
+      v128.store(scratch + at, f32x4.mul(v128.load(scratch + at), scale));
+    softmax(scratch, first, count, padded);
+    weighFloats(values + cache, scratch, output + place, first, count, bytes);
+  }
+}
+
 /** Rounds one head to int8: value ≈ integer ÷ 127 × the returned largest magnitude. */
-export function quantizeHead(input: usize, output: usize, width: usize): f32 {
+function quantizeHead(input: usize, output: usize, width: usize): f32 {
   const largest = magnitude(input, width);
   const divisor = divisorOf(largest);
   const step = f32x4.splat(<f32>1 / 127);
@@ -300,16 +341,59 @@ export function quantizeHead(input: usize, output: usize, width: usize): f32 {
   return largest;
 }
 
-/** Writes a head's key into row `position` of a packed matrix of positions × `width`. */
-export function putKey(key: usize, keys: usize, position: usize, width: usize): void {
-  const row = keys + (position >> 2) * (width << 2) + ((position & 3) << 3);
-  for (let index: usize = 0; index < width; index += 8)
-    store<u64>(row + (index << 2), load<u64>(key + index));
+/**
+ * Rounds the keys of `kvHeads` heads to int8 and writes them as row `position` of the packed matrices of a cache. `numbers` and
+ * `scales` get the integers and their scales, one head behind the other.
+ */
+export function storeKeys(
+  input: usize,
+  numbers: usize,
+  scales: usize,
+  keys: usize,
+  keyScales: usize,
+  position: usize,
+  capacity: usize,
+  kvHeads: usize,
+  width: usize,
+): void {
+  for (let head: usize = 0; head < kvHeads; head++) {
+    const scale = quantizeHead(input, numbers, width);
+    store<f32>(scales, scale);
+    store<f32>(keyScales + (position << 2), scale);
+    const row = keys + (position >> 2) * (width << 2) + ((position & 3) << 3);
+    for (let index: usize = 0; index < width; index += 8)
+      store<u64>(row + (index << 2), load<u64>(numbers + index));
+    input += width << 2;
+    numbers += width;
+    scales += 4;
+    keys += capacity * width;
+    keyScales += capacity << 2;
+  }
 }
 
-/** Writes a head's value into column `position` of a packed matrix of `width` × positions. */
-export function putValue(value: usize, values: usize, position: usize, width: usize, capacity: usize): void {
-  const column = values + (position >> 3) * blockBytes + (position & 7);
-  for (let index: usize = 0; index < width; index++)
-    store<u8>(column + (index >> 2) * (capacity << 2) + ((index & 3) << 3), load<u8>(value + index));
+/** Like {@link storeKeys}, as column `position` of the packed matrices of the values. */
+export function storeValues(
+  input: usize,
+  numbers: usize,
+  scales: usize,
+  values: usize,
+  valueScales: usize,
+  position: usize,
+  capacity: usize,
+  kvHeads: usize,
+  width: usize,
+): void {
+  for (let head: usize = 0; head < kvHeads; head++) {
+    const scale = quantizeHead(input, numbers, width);
+    store<f32>(scales, scale);
+    store<f32>(valueScales + (position << 2), scale);
+    const column = values + (position >> 3) * blockBytes + (position & 7);
+    for (let index: usize = 0; index < width; index++)
+      store<u8>(column + (index >> 2) * (capacity << 2) + ((index & 3) << 3), load<u8>(numbers + index));
+    input += width << 2;
+    numbers += width;
+    scales += 4;
+    values += capacity * width;
+    valueScales += capacity << 2;
+  }
 }
