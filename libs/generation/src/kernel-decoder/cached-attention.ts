@@ -123,8 +123,8 @@ export class CachedAttention {
     const numbers = this.news + newRow * headDim;
     const scales = this.newScales + newRow * 4;
     const cacheScales = mirror.scalesOf(layer, part);
-    const kernel = part === 0 ? 'storeKeys' : 'storeValues';
     const sizes = [capacity, kvHeads, headDim] as const;
-    memory.kernels[kernel](source, numbers, scales, target, cacheScales, position, ...sizes);
+    const { kernels } = memory;
+    kernels.storeIntegers(source, numbers, scales, target, cacheScales, position, ...sizes, part === 1);
   }
 }

@@ -61,8 +61,18 @@ export interface DecoderKernels {
     output: number,
     ...span: AttentionSpan
   ): void;
-  storeKeys: StoreKernel;
-  storeValues: StoreKernel;
+  storeIntegers(
+    input: number,
+    numbers: number,
+    scales: number,
+    cache: number,
+    cacheScales: number,
+    position: number,
+    capacity: number,
+    kvHeads: number,
+    width: number,
+    areValues: boolean,
+  ): void;
 }
 
 /** The positions that a token attends to, and the sizes of the attention. */
@@ -75,15 +85,6 @@ export type AttentionSpan = readonly [
   width: number,
   factor: number,
 ];
-
-/** Rounds new keys or values, and writes them into a cache at a position. */
-type StoreKernel = (
-  input: number,
-  numbers: number,
-  scales: number,
-  cache: number,
-  ...place: [cacheScales: number, position: number, capacity: number, kvHeads: number, width: number]
-) => void;
 
 /** A memory that threads share. */
 interface SharedMemory {

@@ -341,59 +341,46 @@ function quantizeHead(input: usize, output: usize, width: usize): f32 {
   return largest;
 }
 
-/**
- * Rounds the keys of `kvHeads` heads to int8 and writes them as row `position` of the packed matrices of a cache. `numbers` and
- * `scales` get the integers and their scales, one head behind the other.
- */
-export function storeKeys(
-  input: usize,
-  numbers: usize,
-  scales: usize,
-  keys: usize,
-  keyScales: usize,
-  position: usize,
-  capacity: usize,
-  kvHeads: usize,
-  width: usize,
-): void {
-  for (let head: usize = 0; head < kvHeads; head++) {
-    const scale = quantizeHead(input, numbers, width);
-    store<f32>(scales, scale);
-    store<f32>(keyScales + (position << 2), scale);
-    const row = keys + (position >> 2) * (width << 2) + ((position & 3) << 3);
-    for (let index: usize = 0; index < width; index += 8)
-      store<u64>(row + (index << 2), load<u64>(numbers + index));
-    input += width << 2;
-    numbers += width;
-    scales += 4;
-    keys += capacity * width;
-    keyScales += capacity << 2;
-  }
+/** Writes integers of a key into row `position` of a packed matrix of positions × `width`. */
+function putKey(numbers: usize, keys: usize, position: usize, width: usize): void {
+  const row = keys + (position >> 2) * (width << 2) + ((position & 3) << 3);
+  for (let index: usize = 0; index < width; index += 8)
+    store<u64>(row + (index << 2), load<u64>(numbers + index));
 }
 
-/** Like {@link storeKeys}, as column `position` of the packed matrices of the values. */
-export function storeValues(
+/** Writes integers of a value into column `position` of a packed matrix of `width` × positions. */
+function putValue(numbers: usize, values: usize, position: usize, width: usize, capacity: usize): void {
+  const column = values + (position >> 3) * blockBytes + (position & 7);
+  for (let index: usize = 0; index < width; index++)
+    store<u8>(column + (index >> 2) * (capacity << 2) + ((index & 3) << 3), load<u8>(numbers + index));
+}
+
+/**
+ * Rounds the keys or values of `kvHeads` heads to int8, and writes them into a cache at a position. `numbers` and `scales` get
+ * the integers and their scales, one head behind the other.
+ */
+export function storeIntegers(
   input: usize,
   numbers: usize,
   scales: usize,
-  values: usize,
-  valueScales: usize,
+  cache: usize,
+  cacheScales: usize,
   position: usize,
   capacity: usize,
   kvHeads: usize,
   width: usize,
+  areValues: bool,
 ): void {
   for (let head: usize = 0; head < kvHeads; head++) {
     const scale = quantizeHead(input, numbers, width);
     store<f32>(scales, scale);
-    store<f32>(valueScales + (position << 2), scale);
-    const column = values + (position >> 3) * blockBytes + (position & 7);
-    for (let index: usize = 0; index < width; index++)
-      store<u8>(column + (index >> 2) * (capacity << 2) + ((index & 3) << 3), load<u8>(numbers + index));
+    store<f32>(cacheScales + (position << 2), scale);
+    if (areValues) putValue(numbers, cache, position, width, capacity);
+    else putKey(numbers, cache, position, width);
     input += width << 2;
     numbers += width;
     scales += 4;
-    values += capacity * width;
-    valueScales += capacity << 2;
+    cache += capacity * width;
+    cacheScales += capacity << 2;
   }
 }
