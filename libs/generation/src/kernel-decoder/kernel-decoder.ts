@@ -21,6 +21,9 @@ const positionStep = 64;
 /** Tokens of a pass. With relaxed SIMD eight take 2.5 times as long as one; without it the graph is faster for three. */
 const maxRows = { relaxed: 8, plain: 2 };
 
+/** The memory of the kernels ends at 4 GiB; the rest is for the vectors of a pass. */
+const mostBytes = 3.75 * 2 ** 30;
+
 /** Limits of a {@link KernelDecoder}. */
 export interface KernelLimits {
   /** Bytes of its weights and of its mirrors of caches. */
@@ -97,7 +100,7 @@ export class KernelDecoder {
     const shape = await readDecoderShape(directory);
     if (!isSupported(shape, model)) return undefined;
     const perPosition = bytesPerPosition(model);
-    const positions = (maxBytes - weightBytes(shape)) / perPosition;
+    const positions = (Math.min(maxBytes, mostBytes) - weightBytes(shape)) / perPosition;
     const capacity = wholeSteps(Math.min(maxPositions, shape.contextLength + positionStep - 1, positions));
     if (capacity <= 0) return undefined;
     const memory = await KernelMemory.create(threads);
