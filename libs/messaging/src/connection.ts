@@ -90,7 +90,7 @@ function describe(error: unknown): string {
 }
 
 /** A program's inboxes are below its name, so that permissions can keep other programs from reading its answers. */
-function inboxPrefix(name: string): string {
+export function inboxPrefix(name: string): string {
   return `_INBOX.${name.replaceAll(/[^\w-]/g, '_')}`;
 }
 

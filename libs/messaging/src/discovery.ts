@@ -1,7 +1,7 @@
 import { Svcm, type ServiceStats } from '@nats-io/services';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
-import { type MessagingConnection, accessOptions, type ServerAccess } from './connection.js';
+import { accessOptions, inboxPrefix, type MessagingConnection, type ServerAccess } from './connection.js';
 import type { ServiceLoad } from './rpc-server.js';
 
 /** One running instance of a service, from NATS's service discovery. */
@@ -69,6 +69,8 @@ export async function inspectNats(access: ServerAccess, timeoutMs = 2_000): Prom
   const nats = await connect({
     ...accessOptions(access),
     name: 'doctor',
+    // A user may hear the inboxes of its own program only.
+    inboxPrefix: inboxPrefix(access.user ?? 'doctor'),
     timeout: timeoutMs,
     reconnect: false,
   });

@@ -80,6 +80,7 @@ describe('with a user for each service', () => {
     const instances = (await (await fetch(`${gateway}/v1/instances`)).json()) as { instances: unknown[] };
     expect(JSON.stringify(instances)).toContain('guardrail');
     expect((await fetch(`${gateway}/v1/health_check`)).status).toBe(200);
+    expect((await fetch(`${gateway}/v1/doctor`)).status).toBe(200);
     expect(refused()).toEqual([]);
   });
 });
