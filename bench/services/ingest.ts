@@ -45,10 +45,14 @@ export async function encodeUpload(
 }
 
 /** Sends an upload to the gateway and waits until its files are stored. Errors: any answer but a success. */
-export async function send(url: string, { type, body }: EncodedUpload): Promise<void> {
+export async function send(
+  url: string,
+  { type, body }: EncodedUpload,
+  headers?: Record<string, string>,
+): Promise<void> {
   const answer = await fetch(`${url}/v1/dataprep/ingest`, {
     method: 'POST',
-    headers: { 'content-type': type },
+    headers: { 'content-type': type, ...headers },
     body,
   });
   const text = await answer.text();
