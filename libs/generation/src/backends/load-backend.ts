@@ -55,10 +55,7 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
     kv,
     ...(block && { block }),
   });
-  const { directory, kernelBytes } = settings;
-  const maxBytes = Math.min(kernelBytes, availableMemory() / 2);
-  const threads = kernelThreads(settings.threads);
-  const kernels = await KernelDecoder.load(directory, compiled, { maxBytes, threads });
+  const kernels = await loadKernels(settings, compiled);
   const backend = await CompiledOnnxBackend.load(compiled, settings, settings.memory, kernels);
   return { backend, name: `${backend.name} compiled ${weights}` };
 }
@@ -69,6 +66,21 @@ const maxKernelThreads = 4;
 /** A thread of the kernels reads weights about as fast as two of the graph. */
 const kernelThreads = (threads: number): number =>
   Math.min(maxKernelThreads, Math.max(1, Math.floor(threads / 2)));
+
+/** Loads the kernels where they are supported. Without them the graph computes all passes. */
+async function loadKernels(
+  { directory, kernelBytes, threads }: GeneratorSettings,
+  model: CompiledDecoder,
+): Promise<KernelDecoder | undefined> {
+  const maxBytes = Math.min(kernelBytes, availableMemory() / 2);
+  try {
+    return await KernelDecoder.load(directory, model, { maxBytes, threads: kernelThreads(threads) });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.emitWarning(`${directory}: answers are written without kernels in WebAssembly: ${reason}`);
+    return undefined;
+  }
+}
 
 async function loadExporter(onnxFile: string, settings: GeneratorSettings): Promise<LoadedEngine> {
   const backend = await ExportedOnnxBackend.load(onnxFile, settings.config, settings);

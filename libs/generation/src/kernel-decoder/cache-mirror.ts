@@ -6,8 +6,8 @@ import type { KernelMemory } from './kernels.js';
 const positionsOfBlock = 8;
 
 /**
- * The keys and values of one sequence in the memory of the kernels. It follows the sequence's own cache, which passes
- * over several sequences read and extend.
+ * The keys and values of one sequence in the memory of the kernels. It follows the sequence's own cache, which the graph
+ * reads and extends.
  */
 export class CacheMirror {
   /** Address of the numbers of key 0, value 0, key 1, …; each with all heads. */
@@ -15,6 +15,8 @@ export class CacheMirror {
   /** Address of the scales of an int8 cache in the same order. */
   private readonly scales: number;
   owner?: KvSequence;
+  /** Number of the last pass that used it. */
+  lastPass = 0;
 
   /** @param scratch Address of `capacity` × headDim bytes. @param capacity A multiple of 64. */
   constructor(
@@ -97,43 +99,80 @@ export class CacheMirror {
   }
 }
 
+/**
+ * A mirror that was used within this many passes is not given to another sequence: two sequences would take it from each
+ * other, and copy their caches for every token.
+ */
+const recentPasses = 32;
+
 /** Mirrors of up to `count` sequences, which take memory when they are first used. */
 export class CacheMirrors {
   private readonly mirrors: CacheMirror[] = [];
   private readonly scratch: number;
+  private passes = 0;
 
   constructor(
     private readonly model: CompiledDecoder,
     readonly capacity: number,
-    readonly count: number,
+    private count: number,
     private readonly memory: KernelMemory,
   ) {
     // Packing reads up to seven positions, and three bytes, behind those that it needs.
     this.scratch = memory.allocate((capacity + positionsOfBlock) * model.headDim);
   }
 
-  /** Returns a mirror of each of up to `count` sequences, in their order. */
+  /** Reserves a mirror for each of these sequences. Returns false if there are too few for all of them. */
+  reserve(sequences: readonly KvSequence[]): boolean {
+    const missing = sequences.filter((sequence) => !this.mirrorOf(sequence)).length;
+    const free = this.unused(sequences);
+    while (free.length < missing) {
+      const mirror = this.create();
+      if (!mirror) return false;
+      free.push(mirror);
+    }
+    return true;
+  }
+
+  /** Returns the mirrors of sequences for which {@link reserve} returned true, in their order. */
   follow(sequences: readonly KvSequence[]): CacheMirror[] {
+    this.passes += 1;
     return sequences.map((sequence) => {
-      const mirror =
-        this.mirrors.find(({ owner }) => owner === sequence) ??
-        this.mirrors.find(({ owner }) => !owner) ??
-        this.create() ??
-        this.mirrors.find(({ owner }) => !sequences.includes(owner!))!;
+      const mirror = this.mirrorOf(sequence) ?? this.unused(sequences)[0]!;
       mirror.follow(sequence);
+      mirror.lastPass = this.passes;
       return mirror;
     });
   }
 
   /** Frees the mirror of a sequence. */
   forget(sequence: KvSequence): void {
-    for (const mirror of this.mirrors) if (mirror.owner === sequence) mirror.owner = undefined;
+    const mirror = this.mirrorOf(sequence);
+    if (mirror) mirror.owner = undefined;
+  }
+
+  private mirrorOf(sequence: KvSequence): CacheMirror | undefined {
+    return this.mirrors.find(({ owner }) => owner === sequence);
+  }
+
+  /** Mirrors without a sequence, then those of sequences that have not been used for long. */
+  private unused(sequences: readonly KvSequence[]): CacheMirror[] {
+    const free = this.mirrors.filter(({ owner }) => !owner);
+    const old = this.mirrors.filter(
+      ({ owner, lastPass }) => owner && !sequences.includes(owner) && lastPass < this.passes - recentPasses,
+    );
+    return [...free, ...old.toSorted((left, right) => left.lastPass - right.lastPass)];
   }
 
   private create(): CacheMirror | undefined {
-    if (this.mirrors.length === this.count) return undefined;
-    const mirror = new CacheMirror(this.model, this.capacity, this.scratch, this.memory);
-    this.mirrors.push(mirror);
-    return mirror;
+    if (this.mirrors.length >= this.count) return undefined;
+    try {
+      const mirror = new CacheMirror(this.model, this.capacity, this.scratch, this.memory);
+      this.mirrors.push(mirror);
+      return mirror;
+    } catch {
+      // The memory cannot grow; the graph computes further sequences.
+      this.count = this.mirrors.length;
+      return undefined;
+    }
   }
 }

@@ -11,9 +11,17 @@ export interface TokenPlace {
   readonly mirror: CacheMirror;
 }
 
+/**
+ * Levels of queries and of the weights of values over an int8 cache, the same as in the graph
+ * (`rowRanges` of the compiler).
+ */
+const levelsOf = (isExact: boolean) =>
+  isExact ? { queries: 127, weights: 255 } : { queries: 63, weights: 127 };
+
 /** Attention of new tokens over the mirrors of their caches, and the keys and values that they add. */
 export class CachedAttention {
   private readonly scale: number;
+  private readonly levels: { readonly queries: number; readonly weights: number };
   private readonly scores: number;
   private readonly ones: number;
   /** New keys and values of all layers, and their scales. */
@@ -22,15 +30,17 @@ export class CachedAttention {
   /** Rows of new keys and values of a token. */
   private readonly newRows: number;
 
-  /** @param rows Maximum number of tokens. @param capacity Positions of a mirror. */
+  /**
+   * `rows`: maximum number of tokens; `capacity`: positions of a mirror; `isExact`: see {@link KernelWeights}.
+   */
   constructor(
     private readonly model: CompiledDecoder,
     private readonly shape: DecoderShape,
     private readonly memory: KernelMemory,
-    rows: number,
-    capacity: number,
+    { rows, capacity, isExact }: { rows: number; capacity: number; isExact: boolean },
   ) {
     const { headDim } = shape;
+    this.levels = levelsOf(isExact);
     this.scale = shape.scale ?? headDim ** -0.5;
     this.newRows = 2 * model.layers * model.kvHeads;
     this.scores = memory.allocate(capacity * 4 + Math.max(capacity, headDim) * 2);
@@ -53,7 +63,8 @@ export class CachedAttention {
     const count = place.position + 1;
     const first = window?.layers[index] ? Math.max(0, count - window.size) : 0;
     const { capacity } = place.mirror;
-    const span = [first, count, capacity, heads, kvHeads, headDim, this.scale] as const;
+    const { queries, weights } = this.levels;
+    const span = [first, count, capacity, heads, kvHeads, headDim, this.scale, queries, weights] as const;
     this.attendHeads(index, place.mirror, { projected, output }, span);
   }
 

@@ -2,14 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileDecoder, type CompiledDecoder } from '#onnx-compiler';
+import { compileDecoder, readDecoderShape, type CompiledDecoder } from '#onnx-compiler';
 import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import {
   decoderShapes,
   type ReferenceConfig,
 } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
 import { CompiledOnnxBackend } from '../backends/compiled-onnx-backend.js';
-import type { KvSequence } from '../kv-cache/kv-cache.js';
+import { bytesPerPosition, type KvSequence } from '../kv-cache/kv-cache.js';
+import { weightBytes } from './kernel-weights.js';
 import { KernelDecoder } from './kernel-decoder.js';
 
 /** The vocabulary is not a multiple of four rows, and large enough for threads to share its product. */
@@ -72,10 +73,20 @@ interface Loaded {
 }
 
 /** Compiles a random model and opens it with the graph alone, and with the kernels beside the graph. */
-async function load(name: string, config: ReferenceConfig, kv: 'float' | 'int8'): Promise<Loaded> {
+async function load(
+  name: string,
+  config: ReferenceConfig,
+  kv: 'float' | 'int8',
+  kernel: 'exact' | 'saturating' = 'exact',
+): Promise<Loaded> {
   const directory = join(folder, name.replaceAll(/\W+/g, '-'));
   await writeCheckpoint(directory, config, randomTensors(decoderShapes(config), 11));
-  const model = await compileDecoder(directory, { cacheDir: join(folder, 'cache'), weights: 'int8', kv });
+  const model = await compileDecoder(directory, {
+    cacheDir: join(folder, 'cache'),
+    weights: 'int8',
+    kv,
+    kernel,
+  });
   const decoder = await KernelDecoder.load(directory, model, limits);
   const graph = await CompiledOnnxBackend.load(model, settings, ample);
   const kernels = await CompiledOnnxBackend.load(model, settings, ample, decoder);
@@ -94,8 +105,12 @@ async function load(name: string, config: ReferenceConfig, kv: 'float' | 'int8')
 const tokensOf = (count: number, seed = 1): number[] =>
   Array.from({ length: count }, (_unused, index) => (index * 7919 + seed * 104_729) % base.vocab_size);
 
-async function open(backend: CompiledOnnxBackend, prompt: readonly number[]): Promise<KvSequence> {
-  const sequence = backend.openSequence(prompt, { speculative: true });
+async function open(
+  backend: CompiledOnnxBackend,
+  prompt: readonly number[],
+  speculative = true,
+): Promise<KvSequence> {
+  const sequence = backend.openSequence(prompt, { speculative });
   for (let start = 0; start < prompt.length; start += backend.prefillChunk)
     await backend.prefill({ sequence, tokens: prompt.slice(start, start + backend.prefillChunk), logits: 0 });
   return sequence;
@@ -133,6 +148,16 @@ describe.each(forms)('$name, cache $kv', ({ name, kv, config }) => {
     }
     await close();
   });
+});
+
+it('rounds as a graph for processors whose products saturate', async () => {
+  const { graph, kernels, close } = await load('saturating', base, 'int8', 'saturating');
+  const [expected, found] = [await open(graph, tokensOf(30)), await open(kernels, tokensOf(30))];
+  const distances: number[] = [];
+  for (const token of tokensOf(40, 5))
+    distances.push(distance(await step(kernels, found, [token]), await step(graph, expected, [token])));
+  expect(median(distances)).toBeLessThan(1e-3);
+  await close();
 });
 
 describe.each(['float', 'int8'] as const)('a decoder of few tokens, cache %s', (kv) => {
@@ -183,6 +208,40 @@ describe.each(['float', 'int8'] as const)('a decoder of few tokens, cache %s', (
     const [first, second] = [await run([1], [[3], [4], [5]]), await run([2], [[3], [4], [5]])];
     expect(await run([1, 2], [[3], [4], [5]])).toEqual([...first, ...second]);
     expect(await run([1], [[3, 4], [5]])).toEqual(first);
+    decoder!.close();
+  });
+
+  it('keeps the logits of sequences apart that are computed in two passes', async () => {
+    const { kernels } = loaded;
+    const run = async (kinds: readonly boolean[]) => {
+      const items = [];
+      for (const kind of kinds) {
+        const sequence = await open(kernels, tokensOf(kind ? 20 : 33, 3), kind);
+        items.push({ sequence, tokens: [kind ? 5 : 6], logits: 1 });
+      }
+      const rows = (await kernels.decode(items)).map((row) => [...row]);
+      for (const { sequence } of items) sequence.release();
+      return rows;
+    };
+    expect(await run([true, false])).toEqual([...(await run([true])), ...(await run([false]))]);
+  });
+
+  it('does not give the mirror of a running sequence to another one', async () => {
+    const { kernels, directory, model } = loaded;
+    const [first, second] = [await open(kernels, tokensOf(9)), await open(kernels, tokensOf(9, 2))];
+    const [one, other] = [first, second].map((sequence) => ({ sequence, tokens: [1], logits: 1 }));
+    // Enough for the weights and one mirror of 512 positions.
+    const bytes = weightBytes(await readDecoderShape(directory)) + 512 * bytesPerPosition(model);
+    const decoder = await KernelDecoder.load(directory, model, { ...limits, maxBytes: bytes });
+    expect(decoder!.takes([one!, other!])).toBe(false);
+    for (let pass = 0; pass < 40; pass++) {
+      expect(decoder!.takes([one!])).toBe(true);
+      decoder!.decode([one!]);
+      expect(decoder!.takes([other!])).toBe(false);
+    }
+    decoder!.forget(first);
+    expect(decoder!.takes([other!])).toBe(true);
+    for (const sequence of [first, second]) sequence.release();
     decoder!.close();
   });
 

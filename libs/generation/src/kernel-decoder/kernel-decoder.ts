@@ -75,6 +75,8 @@ interface Vectors {
 export class KernelDecoder {
   private readonly vectors: Vectors;
   private readonly attention: CachedAttention;
+  /** Maximum number of tokens of a pass. */
+  private readonly rows: number;
 
   private constructor(
     model: CompiledDecoder,
@@ -83,9 +85,10 @@ export class KernelDecoder {
     private readonly mirrors: CacheMirrors,
     private readonly memory: KernelMemory,
   ) {
-    const { capacity, count } = mirrors;
-    this.attention = new CachedAttention(model, shape, memory, count, capacity);
-    this.vectors = this.allocateVectors(count);
+    this.rows = memory.isRelaxed ? maxRows.relaxed : maxRows.plain;
+    const sizes = { rows: this.rows, capacity: mirrors.capacity, isExact: weights.isExact };
+    this.attention = new CachedAttention(model, shape, memory, sizes);
+    this.vectors = this.allocateVectors(this.rows);
   }
 
   /**
@@ -103,16 +106,15 @@ export class KernelDecoder {
     const positions = (Math.min(maxBytes, mostBytes) - weightBytes(shape)) / perPosition;
     const capacity = wholeSteps(Math.min(maxPositions, shape.contextLength + positionStep - 1, positions));
     if (capacity <= 0) return undefined;
-    const memory = await KernelMemory.create(threads);
-    const rows = Math.min(
-      memory.isRelaxed ? maxRows.relaxed : maxRows.plain,
-      Math.floor(positions / capacity),
-    );
     const tensors = await OnnxTensors.open(model.onnxPath);
+    const memory = await KernelMemory.create(threads);
     try {
-      const weights = await new WeightReader(tensors, shape, memory).read();
-      const mirrors = new CacheMirrors(model, capacity, rows, memory);
+      const weights = await new WeightReader(tensors, shape, memory, capacity).read();
+      const mirrors = new CacheMirrors(model, capacity, Math.floor(positions / capacity), memory);
       return new KernelDecoder(model, shape, weights, mirrors, memory);
+    } catch (error) {
+      memory.close();
+      throw error;
     } finally {
       await tensors.close();
     }
@@ -120,10 +122,11 @@ export class KernelDecoder {
 
   /** True if it can compute these tokens in one pass. */
   takes(items: readonly KvItem[]): boolean {
-    const { count, capacity } = this.mirrors;
     const tokens = items.reduce((sum, item) => sum + item.tokens.length, 0);
-    const fits = items.every((item) => item.sequence.length + item.tokens.length <= capacity);
-    return tokens <= count && fits;
+    if (tokens > this.rows) return false;
+    const active = items.filter((item) => item.tokens.length > 0);
+    const fits = active.every((item) => item.sequence.length + item.tokens.length <= this.mirrors.capacity);
+    return fits && this.mirrors.reserve(active.map(({ sequence }) => sequence));
   }
 
   /** Computes tokens behind their sequences, whose lengths the caller raises. */

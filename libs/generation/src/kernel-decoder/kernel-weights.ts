@@ -39,6 +39,8 @@ export interface KernelWeights {
   readonly layers: readonly KernelLayer[];
   readonly finalNorm: number;
   readonly head: PackedLayer;
+  /** False if the graph was compiled for a processor whose products of integers saturate. */
+  readonly isExact: boolean;
 }
 
 /** Columns that are read from the file at once. */
@@ -53,6 +55,8 @@ export class WeightReader {
     private readonly tensors: OnnxTensors,
     private readonly shape: DecoderShape,
     private readonly memory: KernelMemory,
+    /** Positions for which rotary tables are read. */
+    private readonly capacity: number,
   ) {}
 
   async read(): Promise<KernelWeights> {
@@ -67,7 +71,9 @@ export class WeightReader {
     }
     const name = shape.tiedEmbeddings ? 'model.embed_tokens' : 'lm_head';
     const head = await this.linear(name, shape.hiddenSize);
-    return { layers, head, finalNorm: await this.norm('model.norm'), embedding: await this.embedding(head) };
+    const embedding = await this.embedding(head);
+    const isExact = this.tensors.has(`${name}.weight.int8`);
+    return { layers, head, finalNorm: await this.norm('model.norm'), embedding, isExact };
   }
 
   private async layer(prefix: string): Promise<KernelLayer> {
@@ -99,7 +105,10 @@ export class WeightReader {
   }
 
   private async rotary(prefix: string): Promise<{ cosines: number; sines: number }> {
-    const place = async (name: string) => this.memory.floatsOf(await this.tensors.floats(name));
+    const place = async (name: string) => {
+      const table = await this.tensors.floats(name);
+      return this.memory.floatsOf(table.subarray(0, (this.capacity * this.shape.headDim) / 2));
+    };
     return { cosines: await place(`${prefix}.cosines`), sines: await place(`${prefix}.sines`) };
   }
 
@@ -111,7 +120,8 @@ export class WeightReader {
     const rows = tensors.shape(source)[1]!;
     const outputs = paddedRows(rows);
     const weights = memory.allocate((outputs / 4) * stripeBytes(columns));
-    const scratch = this.reserve(columnsAtOnce * rows);
+    // Packing reads four rows at a time, up to three bytes behind the last one.
+    const scratch = this.reserve(columnsAtOnce * rows + 3);
     for (let first = 0; first < columns; first += columnsAtOnce) {
       const count = Math.min(columnsAtOnce, columns - first);
       await tensors.read(source, memory.bytesAt(scratch, count * rows), first * rows);

@@ -84,6 +84,8 @@ export type AttentionSpan = readonly [
   kvHeads: number,
   width: number,
   factor: number,
+  queryLevels: number,
+  weightLevels: number,
 ];
 
 /** A memory that threads share. */
@@ -125,6 +127,17 @@ export function kernelsOf({ module, memory }: Omit<KernelThreadInput, 'task'>): 
   return new WebAssembly.Instance(module, { env: { memory } }).exports as DecoderKernels;
 }
 
+/**
+ * Starts a thread that helps with products. It needs nothing of the environment, and without it the other threads compute
+ * its parts.
+ */
+function startHelper(workerData: KernelThreadInput): void {
+  const options = { workerData, resourceLimits: smallHeap, env: {}, execArgv: [] };
+  const helper = new Worker(builtFile('kernel.worker'), options);
+  helper.on('error', ({ message }) => process.emitWarning(`A thread of the kernels ended: ${message}`));
+  helper.unref();
+}
+
 /** The largest sum of 4 products of bytes, 255 × 127 each. */
 const exactProduct = 4 * 255 * 127;
 
@@ -159,7 +172,7 @@ export class KernelMemory {
     readonly kernels: DecoderKernels,
     /** Several rows of a product cost little more than one. */
     readonly isRelaxed: boolean,
-    /** Other threads help with products. */
+    /** Other threads may help with products. */
     readonly isShared: boolean,
   ) {
     this.everything = new Float32Array(memory.buffer);
@@ -172,8 +185,7 @@ export class KernelMemory {
     const { module, kernels, isRelaxed } = await loadKernels(memory);
     const created = new KernelMemory(memory, kernels, isRelaxed, threads > 1);
     const workerData: KernelThreadInput = { module, memory, task: created.task };
-    for (let helper = 1; helper < threads; helper++)
-      new Worker(builtFile('kernel.worker'), { workerData, resourceLimits: smallHeap }).unref();
+    for (let helper = 1; helper < threads; helper++) startHelper(workerData);
     return created;
   }
 
@@ -182,12 +194,13 @@ export class KernelMemory {
     this.kernels.endThreads(this.task);
   }
 
-  /** Returns the address of new memory, filled with zeros. Throws RangeError if the memory would exceed 4 GiB. */
+  /** Returns the address of new memory, filled with zeros. Throws RangeError if the memory cannot grow. */
   allocate(bytes: number): number {
     const address = this.used;
-    this.used += Math.ceil(bytes / alignment) * alignment;
-    const missing = this.used - this.memory.buffer.byteLength;
+    const end = address + Math.ceil(bytes / alignment) * alignment;
+    const missing = end - this.memory.buffer.byteLength;
     if (missing > 0) this.memory.grow(Math.ceil(missing / pageBytes));
+    this.used = end;
     return address;
   }
 

@@ -1,5 +1,5 @@
 /**
- * Arithmetic of one token's pass through a decoder, in AssemblyScript. `npm run build` compiles it to
+ * Arithmetic of a pass over few tokens through a decoder, in AssemblyScript. `npm run build` compiles it to
  * dist/decoder-kernels.wasm, and with relaxed SIMD to dist/decoder-kernels-relaxed.wasm; {@link ../kernel-decoder.ts}
  * calls it. Addresses are bytes in the memory of the module. Lengths are multiples of 16, except where a comment says
  * otherwise.
@@ -198,8 +198,8 @@ function softmax(scores: usize, first: usize, count: usize, padded: usize): void
 /**
  * Attention of one token over positions `first` to `count` − 1 of an int8 cache. `queries` and `output` have `heads` heads of
  * `width` floats. The cache has `kvHeads` heads: keys are packed matrices of positions × `width`, values of `width` ×
- * positions with the stride `capacity`, both with a scale for each position. `scratch` holds `capacity` floats, then `capacity`
- * integers of 16 bits. `ones` holds `width` times 1.
+ * positions with the stride `capacity`, both with a scale for each position. `scratch` holds `capacity` floats, then integers of
+ * 16 bits: `capacity`, and at least `width`. Queries and the weights of values are rounded to the given levels. `ones` holds `width` times 1.
  */
 export function attendIntegers(
   queries: usize,
@@ -217,6 +217,8 @@ export function attendIntegers(
   kvHeads: usize,
   width: usize,
   factor: f32,
+  queryLevels: f32,
+  weightLevels: f32,
 ): void {
   const integers = scratch + (capacity << 2);
   const padded = (count + 15) & ~15;
@@ -225,14 +227,14 @@ export function attendIntegers(
     const numbers = kvHead * capacity * width;
     const scales = kvHead * (capacity << 2);
     const place = head * (width << 2);
-    const largest = quantizeWords(queries + place, integers, width, 127);
-    const keyFactor = largest * (factor / 127 / 127);
+    const largest = quantizeWords(queries + place, integers, width, queryLevels);
+    const keyFactor = largest * (factor / queryLevels / 127);
     const rows = (count + 3) & ~3;
     multiplyCache(keys + numbers, keyScales + scales, integers, keyFactor, scratch, rows, width, width);
     softmax(scratch, first, count, padded);
     for (let at: usize = 0; at < padded << 2; at += 16)
       v128.store(scratch + at, f32x4.mul(v128.load(scratch + at), v128.load(valueScales + scales + at)));
-    const valueFactor = quantizeWords(scratch, integers, padded, 255) / 255 / 127;
+    const valueFactor = quantizeWords(scratch, integers, padded, weightLevels) / weightLevels / 127;
     multiplyCache(values + numbers, ones, integers, valueFactor, output + place, width, padded, capacity);
   }
 }

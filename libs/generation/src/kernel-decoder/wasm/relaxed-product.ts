@@ -21,7 +21,7 @@ function joinHalves(a: v128, b: v128): v128 {
   return i32x4.add(v128.shuffle<i32>(a, b, 0, 2, 4, 6), v128.shuffle<i32>(a, b, 1, 3, 5, 7));
 }
 
-/** One row and one stripe: 16 columns at a time in 4 pairs of sums, because an instruction takes about 4 cycles. */
+/** One row and one stripe: 32 columns at a time in 4 pairs of sums, because an instruction takes about 4 cycles. */
 export function multiplyOne(stripe: usize, x: usize, y: usize, factors: usize, task: Task): void {
   const columns = task.columns;
   // prettier-ignore

@@ -3,7 +3,8 @@ export const headBytes: usize = 16;
 
 /**
  * The product that several threads share, at the address `task`. Each part of it is claimed once: by the thread that asked
- * for it, or by one that serves. So the former never waits for a thread that sleeps.
+ * for it, or by one that serves. So the former does not wait for a thread that sleeps, only
+ * for one that computes.
  */
 @unmanaged
 export class Task {
