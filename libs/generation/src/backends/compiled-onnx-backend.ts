@@ -179,12 +179,12 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
   private async runFewTokens(cache: KvCache, items: readonly KvItem[]): Promise<Float32Array[]> {
     await setImmediate();
     const { logits, news } = this.kernels!.decode(items);
-    let batchRow = 0;
-    for (const { sequence, tokens } of items)
-      for (let index = 0; index < tokens.length; index++) {
-        cache.append(news, { batchRow: batchRow++, slot: sequence.slot, start: sequence.length, count: 1 });
+    items
+      .filter(({ tokens }) => tokens.length > 0)
+      .forEach(({ sequence }, batchRow) => {
+        cache.append(news, { batchRow, slot: sequence.slot, start: sequence.length, count: 1 });
         sequence.length += 1;
-      }
+      });
     return logits;
   }
 
