@@ -114,8 +114,8 @@ export class KernelDecoder {
   }
 
   /**
-   * True if it can compute these tokens in one pass. Several tokens of one sequence are left to the graph: for guessed tokens of
-   * nano-chat it is a fifth faster.
+   * True if it can compute these tokens in one pass. Several tokens of one sequence are left to the graph, which takes about as
+   * long for them (docs/decisions/0330).
    */
   takes(items: readonly KvItem[]): boolean {
     const active = items.filter(({ tokens }) => tokens.length > 0);
