@@ -4,25 +4,12 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileDecoder, type CompiledDecoder } from '#onnx-compiler';
 import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
-import { decoderShapes } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
+import { decoderShapes, smallLlama } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
 import { likeliestToken } from '../sampling/choose-token.js';
 import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
 import { type KvSequence, bytesPerPosition } from '../kv-cache/kv-cache.js';
 
-const config = {
-  model_type: 'llama',
-  vocab_size: 200,
-  hidden_size: 64,
-  intermediate_size: 96,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 16,
-  max_position_embeddings: 1024,
-  rms_norm_eps: 1e-5,
-  rope_theta: 10_000,
-  tie_word_embeddings: true,
-};
+const config = { ...smallLlama, vocab_size: 200, max_position_embeddings: 1024, rms_norm_eps: 1e-5 };
 
 const prompt = (length: number, seed = 1) =>
   Array.from({ length }, (_unused, index) => (index * 7919 + seed * 104_729) % config.vocab_size);

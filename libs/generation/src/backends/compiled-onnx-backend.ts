@@ -127,12 +127,14 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
         (sequence) => bySequence.get(sequence) ?? { sequence, tokens: [], logits: 0 },
       );
       group.fit(Math.max(...rows.map(({ sequence, tokens }) => sequence.length + tokens.length)));
-      const logits = this.areFewTokens(rows)
-        ? await this.runFewTokens(group.cache, rows)
+      const active = rows.filter(({ tokens }) => tokens.length > 0);
+      const isFew = this.areFewTokens(active);
+      const logits = isFew
+        ? await this.runFewTokens(group.cache, active)
         : await this.run({ cache: group.cache, firstSlot: 0, rows });
       // The kernels overwrite the logits of their last pass.
       const kept = different.size > 1 ? logits.map((each) => each.slice()) : logits;
-      rows.forEach(({ sequence }, index) => results.set(sequence, kept[index]!));
+      (isFew ? active : rows).forEach(({ sequence }, index) => results.set(sequence, kept[index]!));
     }
     return items.map(({ sequence }) => results.get(sequence)!);
   }
@@ -179,12 +181,10 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
   private async runFewTokens(cache: KvCache, items: readonly KvItem[]): Promise<Float32Array[]> {
     await setImmediate();
     const { logits, news } = this.kernels!.decode(items);
-    items
-      .filter(({ tokens }) => tokens.length > 0)
-      .forEach(({ sequence }, batchRow) => {
-        cache.append(news, { batchRow, slot: sequence.slot, start: sequence.length, count: 1 });
-        sequence.length += 1;
-      });
+    items.forEach(({ sequence }, batchRow) => {
+      cache.append(news, { batchRow, slot: sequence.slot, start: sequence.length, count: 1 });
+      sequence.length += 1;
+    });
     return logits;
   }
 

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileDecoder, readDecoderShape, type CompiledDecoder } from '#onnx-compiler';
 import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import {
+  decoderFamilies,
   decoderShapes,
+  smallLlama,
   type ReferenceConfig,
 } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
 import { CompiledOnnxBackend } from '../backends/compiled-onnx-backend.js';
@@ -15,43 +17,22 @@ import { KernelDecoder } from './kernel-decoder.js';
 
 /** The vocabulary is not a multiple of four rows, and large enough for threads to share its product. */
 const base: ReferenceConfig = {
-  model_type: 'llama',
-  hidden_size: 64,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 16,
-  intermediate_size: 96,
+  ...smallLlama,
   vocab_size: 2201,
   max_position_embeddings: 512,
   rms_norm_eps: 1e-5,
-  rope_theta: 10_000,
-  tie_word_embeddings: true,
 };
 
+/** Families that set the width of heads get one that the kernels support, and that is not hidden / heads. */
 const families: Record<string, Partial<ReferenceConfig>> = {
-  'a Llama': {},
+  ...Object.fromEntries(
+    Object.entries(decoderFamilies).map(([name, changes]) => [
+      name,
+      changes.head_dim ? { ...changes, head_dim: 32 } : changes,
+    ]),
+  ),
+  'a Llama with one head a KV head': { num_key_value_heads: base.num_attention_heads },
   'a Llama with an output matrix of its own': { tie_word_embeddings: false },
-  'a Mistral with a window': { model_type: 'mistral', sliding_window: 9 },
-  'a Qwen2 with biases': { model_type: 'qwen2' },
-  'a Qwen3 with normed heads wider than hidden / heads': { model_type: 'qwen3', head_dim: 32 },
-  'a SmolLM3 whose second layer has no positions': { model_type: 'smollm3', no_rope_layers: [1, 0] },
-  'a Granite with its factors': {
-    model_type: 'granite',
-    attention_multiplier: 0.2,
-    embedding_multiplier: 6,
-    residual_multiplier: 0.22,
-    logits_scaling: 4,
-  },
-  'a Gemma 3 with and without windows': {
-    model_type: 'gemma3_text',
-    num_key_value_heads: 1,
-    sliding_window: 7,
-    layer_types: ['sliding_attention', 'full_attention'],
-    rope_theta: 1_000_000,
-    rope_local_base_freq: 10_000,
-    query_pre_attn_scalar: 12,
-  },
 };
 
 const ample = { sequenceBytes: 2 ** 26, prefixBytes: 0 };

@@ -34,7 +34,7 @@ export interface KernelLimits {
 
 /** Results of a pass, in memory that the next one overwrites. */
 export interface TokenResults {
-  /** New keys and values: each item with a token is a row of the batch, in the order of the items. */
+  /** New keys and values: each item is a row of the batch. */
   readonly news: NewKeyValues;
   /** The requested logits of each item. */
   readonly logits: Float32Array[];
@@ -118,28 +118,27 @@ export class KernelDecoder {
    * long for them (docs/decisions/0330).
    */
   takes(items: readonly KvItem[]): boolean {
-    const active = items.filter(({ tokens }) => tokens.length > 0);
-    if (active.length > this.rows || active.some(({ tokens }) => tokens.length > 1)) return false;
-    const fits = active.every(({ sequence }) => sequence.length < this.mirrors.capacity);
-    return fits && this.mirrors.reserve(active.map(({ sequence }) => sequence));
+    if (items.length > this.rows || items.some(({ tokens }) => tokens.length > 1)) return false;
+    const fits = items.every(({ sequence }) => sequence.length < this.mirrors.capacity);
+    return fits && this.mirrors.reserve(items.map(({ sequence }) => sequence));
   }
 
-  /** Computes a token behind each sequence that has one; the caller raises their lengths. */
+  /** Computes a token behind each sequence; the caller raises their lengths. */
   decode(items: readonly KvItem[]): TokenResults {
     const { vectors, weights, shape } = this;
-    const active = items.filter(({ tokens }) => tokens.length > 0);
-    const mirrors = this.mirrors.follow(active.map(({ sequence }) => sequence));
-    const places = active.map(({ sequence }, row) => ({
+    const mirrors = this.mirrors.follow(items.map(({ sequence }) => sequence));
+    const places = items.map(({ sequence }, row) => ({
       row,
       position: sequence.length,
       mirror: mirrors[row]!,
     }));
-    for (const [row, { tokens }] of active.entries()) this.lookUp(tokens[0]!, row);
+    for (const [row, { tokens }] of items.entries()) this.lookUp(tokens[0]!, row);
     for (let layer = 0; layer < shape.layers; layer++) this.layer(layer, places);
-    this.normalize(weights.finalNorm, active.length);
-    this.multiply(weights.head, vectors.normed, vectors.logits, active.length);
-    for (const { sequence } of active) sequence.mirrored = sequence.length + 1;
-    return { logits: this.logitsOf(items), news: this.attention.newKeyValues(active.length) };
+    this.normalize(weights.finalNorm, items.length);
+    this.multiply(weights.head, vectors.normed, vectors.logits, items.length);
+    for (const { sequence } of items) sequence.mirrored = sequence.length + 1;
+    const logits = items.map((item, row) => (item.logits > 0 ? this.logits(row) : new Float32Array(0)));
+    return { logits, news: this.attention.newKeyValues(items.length) };
   }
 
   /** Ends the threads. */
@@ -248,16 +247,6 @@ export class KernelDecoder {
     kernels.multiply(weights, activations, factors, output, outputs, columns, rows, task, isShared);
     if (bias === undefined) return;
     for (let row = 0; row < rows; row++) kernels.addScaled(output + row * outputs * 4, bias, 1, outputs);
-  }
-
-  /** The logits of each item; empty for an item without a token, or without a request for them. */
-  private logitsOf(items: readonly KvItem[]): Float32Array[] {
-    let row = 0;
-    return items.map(({ tokens, logits }) => {
-      const found = logits > 0 ? this.logits(row) : new Float32Array(0);
-      row += tokens.length;
-      return found;
-    });
   }
 
   private logits(row: number): Float32Array {

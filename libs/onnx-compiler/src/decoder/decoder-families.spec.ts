@@ -12,7 +12,12 @@ import {
 import { type CompiledDecoder, compileDecoder } from './compile-decoder.js';
 import { exportModel } from '../export-model.js';
 import { decodeGreedily, GreedyDriver } from './greedy-driver.fixture.js';
-import { decoderShapes, type ReferenceConfig, referenceLogits } from './reference-decoder.fixture.js';
+import {
+  decoderFamilies,
+  decoderShapes,
+  type ReferenceConfig,
+  referenceLogits,
+} from './reference-decoder.fixture.js';
 
 const base: ReferenceConfig = {
   model_type: 'llama',
@@ -27,49 +32,6 @@ const base: ReferenceConfig = {
   rms_norm_eps: 1e-6,
   rope_theta: 10_000,
   tie_word_embeddings: false,
-};
-
-const families: Record<string, Partial<ReferenceConfig>> = {
-  'a Llama with grouped queries': {},
-  'a Llama with one head a KV head': { num_key_value_heads: 6 },
-  'a Llama 3 with scaled frequencies': {
-    rope_theta: 500_000,
-    rope_scaling: {
-      rope_type: 'llama3',
-      factor: 8,
-      low_freq_factor: 1,
-      high_freq_factor: 4,
-      original_max_position_embeddings: 64,
-    },
-  },
-  'a Llama with linear scaling': { rope_scaling: { rope_type: 'linear', factor: 4 } },
-  'a Mistral': { model_type: 'mistral' },
-  'a Mistral with a window': { model_type: 'mistral', sliding_window: 9 },
-  'a Gemma 3 with and without windows': {
-    model_type: 'gemma3_text',
-    head_dim: 16,
-    num_key_value_heads: 1,
-    sliding_window: 7,
-    layer_types: ['sliding_attention', 'full_attention'],
-    rope_theta: 1_000_000,
-    rope_local_base_freq: 10_000,
-    query_pre_attn_scalar: 12,
-    tie_word_embeddings: true,
-  },
-  'a Qwen2 with biases and tied embeddings': { model_type: 'qwen2', tie_word_embeddings: true },
-  'a SmolLM3 whose second layer has no positions': {
-    model_type: 'smollm3',
-    no_rope_layers: [1, 0],
-    tie_word_embeddings: true,
-  },
-  'a Granite with its factors': {
-    model_type: 'granite',
-    attention_multiplier: 0.2,
-    embedding_multiplier: 6,
-    residual_multiplier: 0.22,
-    logits_scaling: 4,
-  },
-  'a Qwen3 with normed heads wider than hidden / heads': { model_type: 'qwen3', head_dim: 16 },
 };
 
 let folder: string;
@@ -125,7 +87,7 @@ function distance(rows: readonly Float32Array[], expected: readonly number[][]):
   return Math.max(...differences);
 }
 
-describe.each(Object.entries(families))('compiled fp32 %s', (name, changes) => {
+describe.each(Object.entries(decoderFamilies))('compiled fp32 %s', (name, changes) => {
   const config = { ...base, ...changes };
 
   // Logits are of the order of 1 and pass some ten float32 operations a layer.

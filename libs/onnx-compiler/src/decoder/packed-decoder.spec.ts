@@ -15,24 +15,10 @@ import { dequantizeBlocks, quantizeBlocks } from '../quantization/blocks.js';
 import { quantizeRows } from '../quantization/quantize.js';
 import { compileDecoder } from './compile-decoder.js';
 import { decodeGreedily } from './greedy-driver.fixture.js';
-import { decoderShapes, type ReferenceConfig, referenceLogits } from './reference-decoder.fixture.js';
+import { decoderShapes, referenceLogits, smallLlama } from './reference-decoder.fixture.js';
 
 const group = 32;
 const format = { bits: 4, block: group, zeroPoints: true } as const;
-const base: ReferenceConfig = {
-  model_type: 'llama',
-  hidden_size: 64,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 16,
-  intermediate_size: 96,
-  vocab_size: 96,
-  max_position_embeddings: 256,
-  rms_norm_eps: 1e-6,
-  rope_theta: 10_000,
-  tie_word_embeddings: true,
-};
 
 /** The forms of the hub: of a word of eight outputs, AWQ keeps the outputs in the order 0, 2, 4, 6, 1, 3, 5, 7. */
 const forms = {
@@ -114,7 +100,7 @@ function groupIndexes(columns: number): FixtureTensor {
   return { shape: [columns], values: new Float32Array(indexes.buffer), dtype: 'I32' };
 }
 
-const tensors = randomTensors(decoderShapes(base), 31);
+const tensors = randomTensors(decoderShapes(smallLlama), 31);
 const isLayer = (name: string) => name.includes('_proj.');
 
 /** What the graph computes with: rounded weights, and inputs of products that are rounded too. */
@@ -142,7 +128,11 @@ async function checkpoint(form: Form): Promise<string> {
       ? Object.entries(pack(name.replace('.weight', ''), quantized(tensor), form))
       : [[name, tensor] as const],
   );
-  await writeCheckpoint(directory, { ...base, quantization_config: forms[form] }, Object.fromEntries(packed));
+  await writeCheckpoint(
+    directory,
+    { ...smallLlama, quantization_config: forms[form] },
+    Object.fromEntries(packed),
+  );
   return directory;
 }
 
@@ -162,7 +152,7 @@ async function generate(form: Form, weights: 'int4' | 'fp32') {
 }
 
 function expected(known: FixtureTensors, answer: readonly number[]): number[] {
-  const rows = referenceLogits(base, known, [...prompt, ...answer.slice(0, -1)]);
+  const rows = referenceLogits(smallLlama, known, [...prompt, ...answer.slice(0, -1)]);
   return rows.slice(prompt.length - 1).map(likeliest);
 }
 

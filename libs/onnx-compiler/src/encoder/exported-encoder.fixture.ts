@@ -1,45 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { type FixtureTensor, type FixtureTensors } from '../checkpoint/checkpoint.fixture.js';
+import { readAll, readFields } from '../onnx/protobuf.js';
 
 interface ExportedNode {
   readonly operator: string;
   readonly inputs: readonly string[];
 }
 
-/** Yields the length-delimited and varint fields of a protobuf message; other fields do not occur here. */
-function* fields(message: Uint8Array): Generator<[field: number, value: Uint8Array | bigint]> {
-  let offset = 0;
-  const varint = (): bigint => {
-    for (let value = 0n, shift = 0n; ; shift += 7n) {
-      const byte = message[offset++]!;
-      value |= BigInt(byte & 127) << shift;
-      if (byte < 128) return value;
-    }
-  };
-  while (offset < message.length) {
-    const tag = Number(varint());
-    const value = varint();
-    if ((tag & 7) === 2) {
-      yield [tag >> 3, message.subarray(offset, offset + Number(value))];
-      offset += Number(value);
-    } else yield [tag >> 3, value];
-  }
-}
-
 const text = new TextDecoder();
-const all = (message: Uint8Array, field: number): Uint8Array[] =>
-  [...fields(message)].flatMap(([key, value]) =>
-    key === field && value instanceof Uint8Array ? [value] : [],
-  );
-const string = (message: Uint8Array, field: number): string => text.decode(all(message, field)[0]);
+const string = (message: Uint8Array, field: number): string => text.decode(readAll(message, field)[0]);
 
 /** An ONNX TensorProto of float32 or int8 with raw data. */
 function tensor(message: Uint8Array): FixtureTensor {
-  const shape = [...fields(message)].flatMap(([key, value]) =>
-    key === 1 && typeof value === 'bigint' ? [Number(value)] : [],
+  const shape = [...readFields(message)].flatMap(([key, value]) =>
+    key === 1 && typeof value === 'number' ? [value] : [],
   );
-  const bytes = Uint8Array.from(all(message, 9)[0]!);
-  const isInt8 = [...fields(message)].some(([key, value]) => key === 2 && value === 3n);
+  const bytes = Uint8Array.from(readAll(message, 9)[0]!);
+  const isInt8 = [...readFields(message)].some(([key, value]) => key === 2 && value === 3);
   return {
     shape,
     values: isInt8 ? Float32Array.from(new Int8Array(bytes.buffer)) : new Float32Array(bytes.buffer),
@@ -47,7 +24,7 @@ function tensor(message: Uint8Array): FixtureTensor {
 }
 
 const isReadable = (message: Uint8Array): boolean =>
-  [...fields(message)].some(([key, value]) => key === 2 && (value === 1n || value === 3n));
+  [...readFields(message)].some(([key, value]) => key === 2 && (value === 1 || value === 3));
 
 /**
  * Reads the weights of an exported BERT (`nano-embed`, `nano-rerank`) under the names of a checkpoint, exactly as
@@ -55,13 +32,15 @@ const isReadable = (message: Uint8Array): boolean =>
  * separated.
  */
 export async function readExportedEncoder(path: string, prefix: string): Promise<FixtureTensors> {
-  const graph = all(await readFile(path), 7)[0]!;
+  const graph = readAll(await readFile(path), 7)[0]!;
   const stored = Object.fromEntries(
-    all(graph, 5).flatMap((message) => (isReadable(message) ? [[string(message, 8), tensor(message)]] : [])),
+    readAll(graph, 5).flatMap((message) =>
+      isReadable(message) ? [[string(message, 8), tensor(message)]] : [],
+    ),
   );
-  const nodes = all(graph, 1).map((message) => ({
+  const nodes = readAll(graph, 1).map((message) => ({
     operator: string(message, 4),
-    inputs: all(message, 1).map((input) => text.decode(input)),
+    inputs: readAll(message, 1).map((input) => text.decode(input)),
   }));
   return new ExportedEncoder(stored, nodes, prefix).read();
 }

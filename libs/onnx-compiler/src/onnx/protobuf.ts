@@ -1,5 +1,5 @@
 /**
- * The protobuf wire types that an ONNX file needs. A message is a list of pieces, so that a tensor's bytes are not
+ * The protobuf wire types that an ONNX file needs. A message to write is a list of pieces, so that a tensor's bytes are not
  * copied into a larger buffer and can be produced when they are written.
  */
 
@@ -66,4 +66,41 @@ export class ProtoMessage {
     }
     return this;
   }
+}
+
+/** Reads a base-128 varint up to 2⁵³; returns the value and the place behind it. */
+function readVarint(message: Uint8Array, start: number): [value: number, end: number] {
+  let [value, factor, place] = [0, 1, start];
+  for (;;) {
+    const byte = message[place++]!;
+    value += (byte & 127) * factor;
+    if (byte < 128) return [value, place];
+    factor *= 128;
+  }
+}
+
+/** Reads the fields of a message: a number for a varint, otherwise the bytes, which are a part of the message's memory. */
+export function* readFields(message: Uint8Array): Generator<[field: number, value: Uint8Array | number]> {
+  let place = 0;
+  while (place < message.length) {
+    const [tag, afterTag] = readVarint(message, place);
+    const [field, wireType] = [tag >>> 3, tag & 7];
+    if (wireType === 0) {
+      const [value, end] = readVarint(message, afterTag);
+      yield [field, value];
+      place = end;
+    } else {
+      const [length, first] =
+        wireType === 2 ? readVarint(message, afterTag) : ([wireType === 1 ? 8 : 4, afterTag] as const);
+      yield [field, message.subarray(first, first + length)];
+      place = first + length;
+    }
+  }
+}
+
+/** Reads the values of a repeated field of messages, strings or bytes. */
+export function readAll(message: Uint8Array, field: number): Uint8Array[] {
+  return [...readFields(message)].flatMap(([key, value]) =>
+    key === field && value instanceof Uint8Array ? [value] : [],
+  );
 }

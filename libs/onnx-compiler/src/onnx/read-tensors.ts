@@ -1,5 +1,6 @@
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readAll, readFields } from './protobuf.js';
 
 /** Location of a constant of an ONNX file. */
 interface StoredTensor {
@@ -9,65 +10,26 @@ interface StoredTensor {
   readonly byteLength: number;
 }
 
-/** A field of a protobuf message: a number, or the range of its bytes. */
-interface Field {
-  readonly number: number;
-  readonly value: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Reads a base-128 varint; returns the value and the place behind it. */
-function readVarint(bytes: Uint8Array, start: number): [value: number, end: number] {
-  let [value, factor, place] = [0, 1, start];
-  for (;;) {
-    const byte = bytes[place++]!;
-    value += (byte & 127) * factor;
-    if (byte < 128) return [value, place];
-    factor *= 128;
-  }
-}
-
-/** Lists the fields of the message in a range of bytes. Wire types: 0 varint, 1 and 5 fixed width, 2 bytes. */
-function* fieldsOf(bytes: Uint8Array, start: number, end: number): Generator<Field> {
-  let place = start;
-  while (place < end) {
-    const [tag, afterTag] = readVarint(bytes, place);
-    const [number, wireType] = [tag >>> 3, tag & 7];
-    if (wireType === 0) {
-      const [value, next] = readVarint(bytes, afterTag);
-      yield { number, value, start: afterTag, end: next };
-      place = next;
-    } else {
-      const [length, first] =
-        wireType === 2 ? readVarint(bytes, afterTag) : ([wireType === 1 ? 8 : 4, afterTag] as const);
-      yield { number, value: length, start: first, end: first + length };
-      place = first + length;
-    }
-  }
-}
-
 const text = new TextDecoder();
 
-/** Reads a TensorProto; field numbers are from onnx.proto. */
-function readTensor(bytes: Uint8Array, { start, end }: Field, file: string): [string, StoredTensor] {
+/** Reads a TensorProto of a file; field numbers are from onnx.proto. */
+function readTensor(message: Uint8Array, file: string, fileStart: number): [string, StoredTensor] {
   const shape: number[] = [];
   let name = '';
   let place = { file, offset: 0, byteLength: 0 };
-  for (const field of fieldsOf(bytes, start, end)) {
-    if (field.number === 1) shape.push(field.value);
-    else if (field.number === 8) name = text.decode(bytes.subarray(field.start, field.end));
-    else if (field.number === 9) place = { file, offset: field.start, byteLength: field.end - field.start };
-    else if (field.number === 13) place = withExternal(place, bytes, field);
+  for (const [field, value] of readFields(message)) {
+    if (typeof value === 'number') {
+      if (field === 1) shape.push(value);
+    } else if (field === 8) name = text.decode(value);
+    else if (field === 9) place = { file, offset: value.byteOffset - fileStart, byteLength: value.length };
+    else if (field === 13) place = withExternal(place, value);
   }
   return [name, { shape, ...place }];
 }
 
 /** Reads an entry of `external_data`: the name of a property, and its value as text. */
-function withExternal(place: Omit<StoredTensor, 'shape'>, bytes: Uint8Array, field: Field) {
-  const [key, value] = [...fieldsOf(bytes, field.start, field.end)].map(({ start, end }) =>
-    text.decode(bytes.subarray(start, end)),
-  );
+function withExternal(place: Omit<StoredTensor, 'shape'>, entry: Uint8Array) {
+  const [key, value] = [1, 2].map((field) => text.decode(readAll(entry, field)[0]));
   if (key === 'location') return { ...place, file: join(dirname(place.file), value!) };
   return key === 'offset' ? { ...place, offset: Number(value) } : { ...place, byteLength: Number(value) };
 }
@@ -80,10 +42,9 @@ export class OnnxTensors {
 
   /** Reads the names and places of the constants. */
   static async open(path: string): Promise<OnnxTensors> {
-    const bytes = await readFile(path);
-    const graph = [...fieldsOf(bytes, 0, bytes.length)].find(({ number }) => number === 7)!;
-    const tensors = [...fieldsOf(bytes, graph.start, graph.end)].filter(({ number }) => number === 5);
-    return new OnnxTensors(new Map(tensors.map((tensor) => readTensor(bytes, tensor, path))));
+    const file = await readFile(path);
+    const tensors = readAll(readAll(file, 7)[0]!, 5);
+    return new OnnxTensors(new Map(tensors.map((tensor) => readTensor(tensor, path, file.byteOffset))));
   }
 
   has(name: string): boolean {

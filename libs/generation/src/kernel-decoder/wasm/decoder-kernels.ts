@@ -8,7 +8,7 @@
  * that a product reads one stream. The bytes of weights are the int8 values + 128, and four float scales stand before each
  * 4 rows (a stripe). The bytes of a cache are the int8 values.
  */
-import { divisorOf, magnitude, packBlocks, quantize } from './product';
+import { divisorOf, largestLane, magnitude, packBlocks, quantize } from './product';
 import { sumLanes } from './plain-product';
 
 export { endThreads, largestProduct, multiply, packWeights, quantizeRows, serve } from './product';
@@ -181,8 +181,7 @@ function softmax(scores: usize, first: usize, count: usize, padded: usize): void
   let largest = f32x4.splat(-1e9);
   const end = padded << 2;
   for (let at: usize = 0; at < end; at += 16) largest = f32x4.pmax(largest, v128.load(scores + at));
-  const high = f32x4.max(largest, v128.shuffle<f32>(largest, largest, 2, 3, 0, 1));
-  const top = f32x4.splat(max(f32x4.extract_lane(high, 0), f32x4.extract_lane(high, 1)));
+  const top = f32x4.splat(largestLane(largest));
   let sum = f32x4.splat(0);
   for (let at: usize = 0; at < end; at += 16) {
     const score = v128.load(scores + at);
