@@ -22,6 +22,8 @@ export interface CompletionLimits {
 export interface Drafting {
   readonly lookup: PromptLookup;
   readonly maxDrafts: number;
+  /** Passes check drafts whatever their speed is, so that equal requests have equal passes. */
+  readonly isSteady: boolean;
 }
 
 /** Optional features of a completion. */
@@ -67,14 +69,26 @@ export class Completion {
     this.text = new CompletionText(limits.vocabulary, limits.stops, limits.includeStop);
   }
 
+  /** True if the last item had draft tokens. */
+  get hasDrafts(): boolean {
+    return this.drafts.length > 0;
+  }
+
+  /** True if its drafts do not depend on their measured gain. */
+  get hasSteadyDrafts(): boolean {
+    return this.options.drafting?.isSteady ?? false;
+  }
+
   /**
    * Returns the next tokens to append: sampled tokens, then draft tokens. Only one token unless `several` is true.
+   * @param drafts Draft tokens pay at the moment.
    */
-  nextItem(several: boolean): ForwardItem {
+  nextItem(several: boolean, drafts: boolean): ForwardItem {
     const tokens = this.pending.slice(0, several ? maxTokensPerPass : 1);
     const complete = tokens.length === this.pending.length;
     this.entering = tokens.length;
-    this.drafts = several && complete ? this.guess(maxTokensPerPass - tokens.length) : [];
+    const guesses = several && complete && (drafts || this.hasSteadyDrafts);
+    this.drafts = guesses ? this.guess(maxTokensPerPass - tokens.length) : [];
     const logits = complete ? 1 + this.drafts.length : 0;
     return { sequence: this.sequence, tokens: [...tokens, ...this.drafts], logits };
   }

@@ -40,7 +40,7 @@ class CountingBackend implements DecoderBackend<FakeSequence> {
   readonly draftMargin = 0.1;
   readonly diary: string[] = [];
   released = 0;
-  onPass = () => {};
+  onPass: (tokens: number) => void = () => {};
 
   constructor(
     readonly maxBatch = 8,
@@ -74,7 +74,7 @@ class CountingBackend implements DecoderBackend<FakeSequence> {
 
   private append({ sequence, tokens, logits }: ForwardItem<FakeSequence>): Float32Array {
     sequence.tokens.push(...tokens);
-    this.onPass();
+    this.onPass(tokens.length);
     const rows = new Float32Array(logits * vocabularySize);
     tokens.slice(tokens.length - logits).forEach((token, row) => {
       rows[row * vocabularySize + (token >= 29 ? 10 : token + 1)] = 5;
@@ -188,6 +188,32 @@ describe('GenerationScheduler', () => {
     expect(guessed.events.at(-1)!.usage).toEqual(expected.events.at(-1)!.usage);
     expect(guessing.diary.length).toBeLessThan(plain.diary.length / 2);
   });
+
+  it.each([
+    { rowMilliseconds: 0, isFaster: 'checks', lengths: 'long' },
+    { rowMilliseconds: 3, isFaster: 'stops checking', lengths: 'short' },
+  ])(
+    '$isFaster guesses where a token more takes $rowMilliseconds ms',
+    async ({ rowMilliseconds, lengths }) => {
+      let now = 0;
+      vi.spyOn(performance, 'now').mockImplementation(() => now);
+      onTestFinished(() => void vi.restoreAllMocks());
+      const backend = new CountingBackend();
+      backend.onPass = (tokens) => (now += 1 + rowMilliseconds * (tokens - 1));
+      const prompt = Array.from({ length: 19 }, (_unused, index) => index + 11);
+      const parameters = { max_tokens: 80, ignore_eos: true, num_assistant_tokens: 7 };
+      const request = start(backend)(prompt, parameters);
+      await request.done;
+      const widths = backend.diary.slice(-6, -1).map((pass) => pass.split(',').length);
+      expect(widths.every((width) => (lengths === 'long' ? width > 4 : width === 1))).toBe(true);
+      expect(request.tokens().slice(0, 3)).toEqual([10, 11, 12]);
+
+      const steady = start(backend)(prompt, { ...parameters, seed: 7 });
+      await steady.done;
+      expect(backend.diary.slice(-6, -1).every((pass) => pass.includes(','))).toBe(true);
+      expect(steady.tokens()).toEqual(request.tokens());
+    },
+  );
 
   it('ends only the requests that took part in a pass that fails', async () => {
     const backend = new CountingBackend(1);

@@ -1,4 +1,5 @@
 import type { Completion } from '../output/completion.js';
+import { DraftGain, type DraftMode } from './draft-gain.js';
 import { GenerationTask, type GenerationModel, type GenerationWork } from './generation-task.js';
 
 /**
@@ -39,6 +40,8 @@ export class GenerationScheduler {
   private running: GenerationTask[] = [];
   private working = false;
   private readonly pacer = new PrefillPacer();
+  /** By the number of completions of a pass. */
+  private readonly draftGains = new Map<number, DraftGain>();
 
   /** @param maxAnswers Maximum number of concurrent completions; further requests wait in order. */
   constructor(
@@ -127,14 +130,26 @@ export class GenerationScheduler {
       // Several tokens of one completion widen the pass for all; completions that were too close to call need a
       // narrow one.
       const several = !group.some(({ completion }) => completion.needsPlainPass);
-      const items = group.map(({ completion }) => completion.nextItem(several));
+      const gain = this.draftGain(group.length);
+      const drafts = gain.allowsDrafts;
+      const items = group.map(({ completion }) => completion.nextItem(several, drafts));
       const wide = items.some(({ tokens }) => tokens.length > 1);
       const logits = await this.model.backend.decode(items);
-      this.pacer.noteDecode(performance.now() - startedAt);
+      const milliseconds = performance.now() - startedAt;
+      this.pacer.noteDecode(milliseconds);
+      const before = sampledTokens(group);
       for (const [index, { task, completion }] of group.entries()) {
         this.settle(task, () => task.advance(completion, logits[index]!, wide));
       }
+      const mode = draftMode(group, wide);
+      if (mode) gain.note(mode, sampledTokens(group) - before, milliseconds);
     });
+  }
+
+  private draftGain(completions: number): DraftGain {
+    const gain = this.draftGains.get(completions) ?? new DraftGain();
+    this.draftGains.set(completions, gain);
+    return gain;
   }
 
   /** An error after the pass ends only the request that caused it. */
@@ -164,6 +179,17 @@ export class GenerationScheduler {
     this.waiting = this.waiting.filter((task) => !isCancelled(task));
     this.running = this.running.filter((task) => !isCancelled(task));
   }
+}
+
+function sampledTokens(group: readonly ActiveCompletion[]): number {
+  return group.reduce((sum, { completion }) => sum + completion.tokens, 0);
+}
+
+/** Undefined for a pass that says nothing about the gain of drafts: over forced tokens, or over drafts that are always checked. */
+function draftMode(group: readonly ActiveCompletion[], wide: boolean): DraftMode | undefined {
+  if (group.some(({ completion }) => completion.hasSteadyDrafts)) return undefined;
+  if (!wide) return 'plain';
+  return group.some(({ completion }) => completion.hasDrafts) ? 'drafts' : undefined;
 }
 
 function isCancelled({ work }: GenerationTask): boolean {

@@ -184,7 +184,7 @@ export class GenerationTask {
     if (this.maxDrafts === 0) return undefined;
     const { parameters, promptIds } = this.work;
     const lookup = new PromptLookup(promptIds, parameters.max_ngram_size ?? 3);
-    return { lookup, maxDrafts: this.maxDrafts };
+    return { lookup, maxDrafts: this.maxDrafts, isSteady: parameters.seed !== undefined };
   }
 
   private get maxDrafts(): number {
