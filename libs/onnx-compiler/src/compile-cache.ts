@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { listWeightFiles } from './checkpoint/safetensors.js';
 
 /** A part of every cache key; raise it when the written graphs change. */
-const compilerVersion = 10;
+const compilerVersion = 11;
 
 const descriptionFile = 'compiled.json';
 const temporaryPrefix = '.compiling-';

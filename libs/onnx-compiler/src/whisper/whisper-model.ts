@@ -198,6 +198,7 @@ function scaled({ weight, bias }: LinearWeights, factor: number): LinearWeights 
   return { weight: multiplied(weight, factor), ...(bias && { bias: multiplied(bias, factor) }) };
 }
 
-function multiplied(source: Matrix, factor: number): Matrix {
-  return { ...source, read: async () => (await source.read()).map((value) => value * factor) };
+/** Only `read` multiplies: other ways to read the source would return its own values. */
+function multiplied({ name, rows, columns, read }: Matrix, factor: number): Matrix {
+  return { name, rows, columns, read: async () => (await read()).map((value) => value * factor) };
 }
