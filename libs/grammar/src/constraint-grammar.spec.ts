@@ -37,6 +37,7 @@ describe('constraintGrammar', () => {
     [{ type: 'object', minProperties: 3 }, 'schema.minProperties', 'at most 1'],
     [{ allOf: [{ multipleOf: 2 }, { multipleOf: 3 }] }, 'schema', 'multipleOf'],
     [{ type: 'integer', multipleOf: 7, minimum: 0 }, 'schema.multipleOf', '1000'],
+    [{ type: 'integer', minimum: 1e15 }, 'schema', 'beyond ±10^15'],
     [{ enum: ['a'], pattern: 'a' }, 'schema.pattern', 'beside "enum"'],
   ])('refuses %j and says where', (value, path, reason) => {
     const refused = refusal(schema(value));

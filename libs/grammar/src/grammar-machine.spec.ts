@@ -47,6 +47,20 @@ describe('GrammarMachine', () => {
     );
   });
 
+  it.each([
+    [
+      { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+      ['0', '-31', '999999999999999'],
+      [],
+    ],
+    [{ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, ['0', '31', '999999999999999'], ['-31']],
+    [{ exclusiveMaximum: 1e300, multipleOf: 7 }, ['14', '-7'], ['15']],
+  ])('takes integers within %j, as clients write the bounds of an integer', (bounds, taken, refused) => {
+    const machine = machineOf({ type: 'json_schema', schema: { type: 'integer', ...bounds } });
+    for (const text of taken) expect(follow(machine, text).whole, text).toBe(true);
+    for (const text of [...refused, '1.5', '']) expect(follow(machine, text).whole, text).toBe(false);
+  });
+
   it('knows the byte that ends a text on the shortest way, in grammars of many rules and deep ones', () => {
     const closing = (machine: GrammarMachine, text: string) => {
       let state = machine.start;

@@ -15,12 +15,12 @@ interface Decimal {
 
 /** A JSON number within the schema's bounds. Throws ConstraintError for unsupported bounds and multiples. */
 export function numberGrammar(schema: SchemaNode, integer: boolean, path: Path): GrammarNode {
-  if (!isBounded(schema) && schema.multipleOf === undefined) {
+  const bounds = readBounds(schema, path);
+  if (!bounds.min && !bounds.max && schema.multipleOf === undefined) {
     return integer ? anyInteger : { kind: 'rule', name: 'json_number' };
   }
   const step =
     schema.multipleOf === undefined ? undefined : stepOf(schema.multipleOf, [...path, 'multipleOf']);
-  const bounds = readBounds(schema, path);
   const widest = Math.max(...[bounds.min, bounds.max].map((bound) => (bound ? integerDigits(bound) : 1)));
   const least = Math.max(0, bounds.min?.scale ?? 0, bounds.max?.scale ?? 0);
   if (integer || step?.power === 0) return scaled(bounds, 0, step, path);
@@ -45,17 +45,18 @@ interface Bounds {
   readonly max?: Bound;
 }
 
-function isBounded({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: SchemaNode): boolean {
-  return [minimum, maximum, exclusiveMinimum, exclusiveMaximum].some((bound) => bound !== undefined);
-}
-
+/**
+ * The bounds that exclude numbers of at most 15 digits; the grammar writes no others. Clients describe an integer with
+ * the bounds ±(2^53 − 1), which exclude none.
+ */
 function readBounds(schema: SchemaNode, path: Path): Bounds {
   const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = schema;
   const min = above !== undefined && above >= (minimum ?? -Infinity) ? above : minimum;
   const max = below !== undefined && below <= (maximum ?? Infinity) ? below : maximum;
+  const limit = 10 ** exactDigits;
   return {
-    ...(min !== undefined && { min: { ...decimal(min, path), exclusive: min === above } }),
-    ...(max !== undefined && { max: { ...decimal(max, path), exclusive: max === below } }),
+    ...(min !== undefined && min > -limit && { min: { ...decimal(min, path), exclusive: min === above } }),
+    ...(max !== undefined && max < limit && { max: { ...decimal(max, path), exclusive: max === below } }),
   };
 }
 
