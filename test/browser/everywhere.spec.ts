@@ -79,6 +79,23 @@ async function seriousFindings(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
 }
 
+describe('a conversation that is longer than the context of the model', () => {
+  it('goes on', async () => {
+    const turn = (index: number) => [
+      { type: 'message' as const, role: 'user' as const, content: `Question ${index}?` },
+      { type: 'message' as const, role: 'assistant' as const, content: 'The lamps are in the hall. '.repeat(40) },
+    ];
+    const { id } = await client.conversations.create({
+      metadata: { title: 'Long' },
+      items: Array.from({ length: 10 }, (_unused, index) => turn(index)).flat(),
+    });
+    const { page } = await app.open(`/#/chat/${id}`);
+    await page.getByRole('textbox', { name: 'Question' }).fill('When are the lamps switched off?');
+    await page.keyboard.press('Enter');
+    await page.getByText('are switched off at ten in the evening').waitFor();
+  });
+});
+
 describe('every page', () => {
   it.each(['light', 'dark'] as const)('has no serious finding of axe (%s)', async (colorScheme) => {
     // The policy of the page would refuse the script of the checker.
@@ -113,6 +130,15 @@ describe('every page', () => {
       expect({ name, fits: wide <= viewport }).toEqual({ name, fits: true });
     }
     expect(problems).toEqual([]);
+  });
+
+  it('leads to the API reference below a list without conversations', async () => {
+    const { page } = await app.open();
+    await page.getByRole('searchbox', { name: 'Search conversations' }).fill('not the title of a conversation');
+    const menu = page.getByRole('complementary', { name: 'Menu' });
+    await menu.getByText('Nothing found').waitFor();
+    // A click that another element would receive fails.
+    await menu.getByRole('link', { name: 'API reference' }).click({ trial: true, timeout: 5_000 });
   });
 
   it('speaks German where the browser does', async () => {

@@ -29,6 +29,24 @@ describe('sideBySide', () => {
     expect(most).toBe(2);
   });
 
+  it('lets every item listen to its signal, without a warning of a leak', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    const items = Array.from({ length: 20 }, (_unused, index) => index);
+    const listening = new Set<number>();
+    const steps = sideBySide(items, { width: 20, signal: nothing }, async function* (item, signal) {
+      signal.addEventListener('abort', () => undefined);
+      listening.add(item);
+      while (listening.size < items.length) await Promise.resolve();
+      yield item;
+    });
+    expect(await collect(steps)).toHaveLength(20);
+    await new Promise(setImmediate);
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   it('lets others go on while one waits', async () => {
     let release: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Work on one item. Yields its steps as they happen, and ends when its signal aborts. */
 export type Work<Item, Step> = (item: Item, signal: AbortSignal) => AsyncGenerator<Step, void, void>;
 
@@ -20,6 +22,8 @@ export async function* sideBySide<Item, Step>(
 ): AsyncGenerator<Step, void, void> {
   const stop = new AbortController();
   const own = AbortSignal.any([signal, stop.signal]);
+  // Each item listens.
+  setMaxListeners(0, own);
   const waiting = items[Symbol.iterator]();
   const turns = new Turns<Step>();
   const begin = () => {

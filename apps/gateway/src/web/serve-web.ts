@@ -36,9 +36,10 @@ export async function serveWeb(app: NestFastifyApplication, folder = built): Pro
       maxAge: '365d',
       setHeaders: (reply) => void reply.header('x-content-type-options', 'nosniff'),
     });
-    server.get('/favicon.svg', (_request, reply) =>
-      reply.sendFile('favicon.svg', folder, { maxAge: '1d', immutable: false }),
-    );
+    // Fastify waits for a returned reply, with listeners that add up to a warning.
+    server.get('/favicon.svg', (_request, reply) => {
+      void reply.sendFile('favicon.svg', folder, { maxAge: '1d', immutable: false });
+    });
   });
 }
 

@@ -61,6 +61,8 @@ class Runs {
         conversation,
         ...(ask.store && { tools: [{ type: 'file_search', vector_store_ids: [ask.store] }] }),
         include: ['file_search_call.results'],
+        // A long conversation goes on without its oldest turns.
+        truncation: 'auto',
         background: true,
         stream: true,
       }),
