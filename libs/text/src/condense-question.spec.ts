@@ -39,6 +39,54 @@ describe('condenseQuestion', () => {
     expect(condenseQuestion(turns(...opening, question))).toBe(question);
   });
 
+  it.each([
+    ['What does fault code E4 mean?', 'And E2?', 'What does fault code E2 mean?'],
+    ['How many people work in Bergen?', 'What about Porto?', 'How many people work in Porto?'],
+    [
+      'How many passengers does the MS Terna carry?',
+      'And the MS Alke?',
+      'How many passengers does the MS Alke carry?',
+    ],
+    [
+      'How many people work for Tarnwell in Bergen in 2025?',
+      'and in 2026?',
+      'How many people work for Tarnwell in Bergen in 2026?',
+    ],
+    [
+      'How many people work in Bergen for Tarnwell?',
+      'And in Porto?',
+      'How many people work in Porto for Tarnwell?',
+    ],
+  ])('puts another name into "%s": %s', (previous, followUp, condensed) => {
+    expect(condenseQuestion(turns(previous, 'Some answer about E4. [1]', followUp))).toBe(condensed);
+    expect(questionWithNames(turns(previous, 'Some answer about E4. [1]', followUp))).toBe(condensed);
+  });
+
+  it('goes on from the name that was put in', () => {
+    const asked = turns(
+      'What is the bonus of level L3?',
+      '6 %. [1]',
+      'And L5?',
+      '15 %. [1]',
+      'And its salary?',
+    );
+    expect(condenseQuestion(asked)).toContain('L5');
+    expect(condenseQuestion(asked)).not.toContain('L3');
+  });
+
+  it.each([
+    ['How long is parental leave?', 'How much is the sextant?', 'How much is the sextant?'],
+    [
+      'Who was present at the Halcyon meeting?',
+      'How much is the barometer?',
+      'How much is the barometer? Halcyon',
+    ],
+    ['What does the HX-320 weigh?', 'What is the warranty?', 'What is the warranty? HX-320'],
+    ['How long is parental leave?', 'Who is Ruth?', 'Who is Ruth?'],
+  ])('after "%s" adds names alone to: %s', (previous, question, condensed) => {
+    expect(condenseQuestion(turns(previous, 'Ann gets 18 weeks. [1]', question))).toBe(condensed);
+  });
+
   it('leaves a first question as it is, and does with turns of the system', () => {
     expect(condenseQuestion(turns('and who paid for it?'))).toBe('and who paid for it?');
     expect(condenseQuestion([{ role: 'system', content: 'Be brief.' }])).toBe('Be brief.');

@@ -8,6 +8,9 @@ const refersBack =
   /\b(?:it|its|he|him|his|she|her|hers|they|them|their|theirs|this|that|these|those|there|then|one|ones|the (?:former|latter|same|other))\b/i;
 const person = /\b(?:he|him|his|she|her|hers)\b/i;
 const continues = /^(?:and|but|or|so|what about|how about)\b/i;
+/** A whole clause about a thing that it names: "How much is the sextant?", "Who is Ruth?". */
+const namesItsSubject =
+  /\b(?:is|are|was|were|does|do|did|has|have|can)\b.*?\b(?:(?:the|a|an)\s+\p{L}|\p{Lu})/u;
 /** Stop words: a follow-up question cannot be about them. */
 const stopWords = new Set(
   (
@@ -29,7 +32,10 @@ const maxWords = { question: 6, answer: 4 };
 /**
  * Returns the last question, and if it is a follow-up, adds content words of the user's previous question and names
  * of its answer. `and who paid for it?` after `Who built the Zorvan observatory?` becomes `and who paid for it?
- * built Zorvan observatory`. An independent question is returned unchanged. This does not use a model.
+ * built Zorvan observatory`. A follow-up that only has another name is the previous question with this name: `And
+ * Porto?` after `How many people work in Bergen?` becomes `How many people work in Porto?`. A clause with one content
+ * word, `How much is the sextant?`, gets the names of the previous question alone. An independent question is returned
+ * unchanged. This does not use a model.
  */
 export function condenseQuestion(turns: readonly Turn[]): string {
   const last = turns.findLastIndex(({ role }) => role === 'user');
@@ -37,8 +43,12 @@ export function condenseQuestion(turns: readonly Turn[]): string {
   const before = turns.slice(0, Math.max(0, last));
   const previous = before.findLast(({ role }) => role === 'user');
   if (!previous || !isFollowUp(question)) return question;
+  const subject = condenseQuestion(before);
+  const renamed = withOtherName(subject, question);
+  if (renamed !== undefined) return renamed;
   const answer = before.findLast(({ role }) => role === 'assistant');
   const known = new Set(contentWords(question).map(lower));
+  const isClause = isOwnClause(question, subject);
   const fresh = (words: string[], count: number) => {
     const chosen: string[] = [];
     for (const word of words) {
@@ -49,9 +59,8 @@ export function condenseQuestion(turns: readonly Turn[]): string {
     }
     return chosen;
   };
-  const subject = condenseQuestion(before);
-  const fromQuestion = fresh(namesFirst(subject), maxWords.question);
-  const fromAnswer = fresh(names(withoutMarkers(answer?.content ?? '')), maxWords.answer);
+  const fromQuestion = fresh(isClause ? names(subject) : namesFirst(subject), maxWords.question);
+  const fromAnswer = isClause ? [] : fresh(names(withoutMarkers(answer?.content ?? '')), maxWords.answer);
   return [question, ...fromQuestion, ...fromAnswer].join(' ');
 }
 
@@ -63,7 +72,8 @@ export function questionWithNames(turns: readonly Turn[]): string {
   const last = turns.findLastIndex(({ role }) => role === 'user');
   const question = turns[last]?.content ?? turns.at(-1)?.content ?? '';
   const condensed = condenseQuestion(turns);
-  if (condensed === question) return question;
+  // Another question, with the name of this one.
+  if (!condensed.startsWith(question) || condensed === question) return condensed;
   const before = turns.slice(0, last);
   const known = new Set(contentWords(question).map(lower));
   const asked = names(condenseQuestion(before));
@@ -89,19 +99,78 @@ function isFollowUp(question: string): boolean {
   );
 }
 
+/** Characters of a clause with one content word. */
+const longestClause = 200;
+
+/** Whether the question is a clause about one thing that the previous question does not name. */
+function isOwnClause(question: string, subject: string): boolean {
+  if (question.length > longestClause) return false;
+  const [word, ...others] = contentWords(question);
+  if (word === undefined || others.length > 0) return false;
+  if (refersBack.test(question) || continues.test(question.trim()) || !namesItsSubject.test(question))
+    return false;
+  return !contentWords(subject).some((other) => lower(other) === lower(word));
+}
+
+interface NameRun {
+  readonly text: string;
+  readonly index: number;
+  /** The word in front, as "in". */
+  readonly before: string;
+  readonly hasDigit: boolean;
+}
+
+/** The runs of names in a text, as "MS Terna" or "HX-320", without its first word. */
+function nameRunsOf(text: string): NameRun[] {
+  const runs: NameRun[] = [];
+  let before = '';
+  for (const { 0: word, index } of [...text.matchAll(wordPattern)].slice(1)) {
+    const last = runs.at(-1);
+    const between = last && text.slice(last.index + last.text.length, index);
+    if (!isName(word)) before = lower(word);
+    else if (last && between?.trim() === '')
+      runs.splice(-1, 1, {
+        ...last,
+        text: `${last.text}${between}${word}`,
+        hasDigit: last.hasDigit || digit.test(word),
+      });
+    else runs.push({ text: word, index, before, hasDigit: digit.test(word) });
+  }
+  return runs;
+}
+
+/**
+ * The previous question with the name of a follow-up that has only this name: in place of the name of its kind (with a
+ * digit, or without) that follows the same word, or else of the last name of its kind. Undefined for other follow-ups.
+ */
+function withOtherName(previous: string, followUp: string): string | undefined {
+  if (!continues.test(followUp.trim())) return undefined;
+  const [name, ...others] = nameRunsOf(followUp);
+  const words = name && contentWords(name.text).length;
+  if (!name || others.length > 0 || contentWords(followUp).length !== words) return undefined;
+  const alike = nameRunsOf(previous).filter(({ hasDigit }) => hasDigit === name.hasDigit);
+  const replaced = alike.find(({ before }) => before === name.before) ?? alike.at(-1);
+  if (!replaced) return undefined;
+  const after = replaced.index + replaced.text.length;
+  return `${previous.slice(0, replaced.index)}${name.text}${previous.slice(after)}`;
+}
+
 /** Content words of a text: all but English stop words. */
 export function contentWords(text: string): string[] {
-  return (text.match(/[\p{L}\p{N}][\p{L}\p{N}_.-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu) ?? []).filter(
-    (word) => !stopWords.has(lower(word)),
-  );
+  return (text.match(wordPattern) ?? []).filter((word) => !stopWords.has(lower(word)));
+}
+
+const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_.-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu;
+const digit = /\p{Nd}/u;
+
+function isName(word: string): boolean {
+  return /^\p{Lu}/u.test(word) || digit.test(word);
 }
 
 /** Names and numbers: capitalized within a sentence, or with a digit. */
 function names(text: string): string[] {
   const first = /[\p{L}\p{N}]+/u.exec(text)?.[0];
-  return contentWords(text).filter(
-    (word) => (/^\p{Lu}/u.test(word) && word !== first) || /\p{Nd}/u.test(word),
-  );
+  return contentWords(text).filter((word) => isName(word) && (word !== first || digit.test(word)));
 }
 
 function namesFirst(text: string): string[] {

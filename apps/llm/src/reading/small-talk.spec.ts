@@ -11,6 +11,8 @@ describe('smallTalkTopic', () => {
     ['thank you very much', 'thanks'],
     ['Great, thanks for your help', 'thanks'],
     ['Bye', 'farewell'],
+    ['Thanks, bye!', 'farewell'],
+    ['Perfect. Thank you!', 'thanks'],
     ['How are you today?', 'well-being'],
     ['Who are you?', 'identity'],
     ['What is your name?', 'identity'],
@@ -32,6 +34,7 @@ describe('smallTalkTopic', () => {
     'What can the gateway do?',
     'Thanks to whom was it built?',
     'Which documents are ingested?',
+    'Thanks. When does the office open?',
     '',
   ])('%j is a question about documents', (message) => {
     expect(smallTalkTopic(message)).toBeUndefined();

@@ -70,7 +70,28 @@ const topics: readonly [Topic, RegExp][] = [
 /** The topic of a message that is not a question about documents; undefined for other messages. */
 export function smallTalkTopic(message: string): Topic | undefined {
   if (message.length > 100) return undefined;
-  const said = message
+  const said = plain(message);
+  // "Hello, who are you?": the text after the greeting counts.
+  const rest = said.replace(
+    new RegExp(`^(?:hi|hello|hey|good (?:morning|afternoon|evening))${name} (?=\\S)`),
+    '',
+  );
+  return topicOf(said) ?? (rest === said ? lastTopic(message) : topicOf(rest));
+}
+
+/** "Thanks, bye!": the topic of the last part of a message whose parts are all small talk. */
+function lastTopic(message: string): Topic | undefined {
+  const topics = message
+    .split(/[,.;:!?]/)
+    .map(plain)
+    .filter((part) => part !== '')
+    .map(topicOf);
+  return topics.every((topic) => topic !== undefined) ? topics.at(-1) : undefined;
+}
+
+/** A message in lower case, without punctuation and `please`. */
+function plain(message: string): string {
+  return message
     .toLowerCase()
     .replaceAll(/['’]/g, '')
     .replaceAll(/\bwhats\b/g, 'what is')
@@ -78,12 +99,6 @@ export function smallTalkTopic(message: string): Topic | undefined {
     .replaceAll(/\bplease\b/g, '')
     .trim()
     .replaceAll(/\s+/g, ' ');
-  // "Hello, who are you?": the text after the greeting counts.
-  const rest = said.replace(
-    new RegExp(`^(?:hi|hello|hey|good (?:morning|afternoon|evening))${name} (?=\\S)`),
-    '',
-  );
-  return topicOf(said) ?? (rest === said ? undefined : topicOf(rest));
 }
 
 function topicOf(said: string): Topic | undefined {
