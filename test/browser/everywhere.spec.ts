@@ -83,16 +83,21 @@ describe('a conversation that is longer than the context of the model', () => {
   it('goes on', async () => {
     const turn = (index: number) => [
       { type: 'message' as const, role: 'user' as const, content: `Question ${index}?` },
-      { type: 'message' as const, role: 'assistant' as const, content: 'The lamps are in the hall. '.repeat(40) },
+      {
+        type: 'message' as const,
+        role: 'assistant' as const,
+        content: 'The lamps are in the hall. '.repeat(40),
+      },
     ];
     const { id } = await client.conversations.create({
       metadata: { title: 'Long' },
       items: Array.from({ length: 10 }, (_unused, index) => turn(index)).flat(),
     });
-    const { page } = await app.open(`/#/chat/${id}`);
+    const { page, problems } = await app.open(`/#/chat/${id}`);
     await page.getByRole('textbox', { name: 'Question' }).fill('When are the lamps switched off?');
     await page.keyboard.press('Enter');
     await page.getByText('are switched off at ten in the evening').waitFor();
+    expect(problems).toEqual([]);
   });
 });
 
@@ -133,12 +138,15 @@ describe('every page', () => {
   });
 
   it('leads to the API reference below a list without conversations', async () => {
-    const { page } = await app.open();
-    await page.getByRole('searchbox', { name: 'Search conversations' }).fill('not the title of a conversation');
+    const { page, problems } = await app.open();
+    await page
+      .getByRole('searchbox', { name: 'Search conversations' })
+      .fill('not the title of a conversation');
     const menu = page.getByRole('complementary', { name: 'Menu' });
     await menu.getByText('Nothing found').waitFor();
     // A click that another element would receive fails.
     await menu.getByRole('link', { name: 'API reference' }).click({ trial: true, timeout: 5_000 });
+    expect(problems).toEqual([]);
   });
 
   it('speaks German where the browser does', async () => {

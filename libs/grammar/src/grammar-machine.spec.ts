@@ -57,8 +57,8 @@ describe('GrammarMachine', () => {
     [{ exclusiveMaximum: 1e300, multipleOf: 7 }, ['14', '-7'], ['15']],
   ])('takes integers within %j, as clients write the bounds of an integer', (bounds, taken, refused) => {
     const machine = machineOf({ type: 'json_schema', schema: { type: 'integer', ...bounds } });
-    for (const text of taken) expect(follow(machine, text).whole, text).toBe(true);
-    for (const text of [...refused, '1.5', '']) expect(follow(machine, text).whole, text).toBe(false);
+    const tried = [...taken, ...refused, '1.5', ''];
+    expect(tried.filter((text) => follow(machine, text).whole)).toEqual(taken);
   });
 
   it('knows the byte that ends a text on the shortest way, in grammars of many rules and deep ones', () => {
