@@ -15,7 +15,8 @@ const kits = {
   'onnx-compiler': [],
   models: ['onnx-compiler'],
   grammar: ['models'],
-  generation: ['grammar', 'models', 'onnx-compiler'],
+  vision: ['models', 'onnx-compiler'],
+  generation: ['grammar', 'models', 'onnx-compiler', 'vision'],
   encoders: ['models', 'onnx-compiler'],
   speech: ['models', 'onnx-compiler'],
   'remote-engines': ['encoders', 'generation', 'speech', 'models'],
@@ -108,7 +109,7 @@ module.exports = {
     onlyImporter(
       'only-engine-libs-import-onnx',
       ['onnxruntime-node', '@xenova/transformers', '@huggingface'],
-      '^libs/(models|onnx-compiler|grammar|generation|encoders|speech)/',
+      '^libs/(models|onnx-compiler|grammar|generation|encoders|speech|vision)/',
     ),
   ],
   options: {

@@ -275,8 +275,16 @@ describe('file_search for a model that calls tools', () => {
       expect(await ask(`${engine.url}/cat.png`)).toEqual({ status: 400, code: 'forbidden_url', param });
       const text = `data:image/png;base64,${Buffer.from('words').toString('base64')}`;
       expect(await ask(text)).toEqual({ status: 400, code: 'unsupported_file', param });
-      const guarded = client.chat.completions.create({ model: 'chatqna', messages: shown(url) });
-      expect(await failureOf(guarded)).toEqual({ status: 400, code: 'unsupported_parameter', param });
+      const unread = client.chat.completions.create({ model: 'docsum', messages: shown(url) });
+      expect(await failureOf(unread)).toEqual({ status: 400, code: 'unsupported_parameter', param });
+    });
+
+    it('is shown the image of a question to a mega service', async () => {
+      await client.chat.completions.create({ model: 'chatqna', messages: shown(url) });
+      const { messages } = engine.asked.at(-1) as { messages: { content: unknown[] }[] };
+      const { content } = messages.at(-1)!;
+      expect(content).toContainEqual({ type: 'image_url', image_url: { url, detail: 'low' } });
+      expect(content).toContainEqual({ type: 'text', text: expect.stringContaining('What?') as string });
     });
   });
 });

@@ -184,11 +184,13 @@ function withTurn(request: ModelRequest, turn: ChatMessage): ModelRequest {
 
 /**
  * Documents are quoted unless the answer needs another form: a call of a tool, a text with a constraint, or an answer
- * to the caller's template.
+ * to the caller's template. The model that quotes does not see images.
  */
-function quotes({ documents, tools, tool_choice, constraint, chat_template }: GenerateRequest): boolean {
+function quotes(request: GenerateRequest): boolean {
+  const { documents, tools, tool_choice, constraint, chat_template, messages } = request;
   const mayCall = tools !== undefined && tools.length > 0 && tool_choice?.mode !== 'none';
-  return documents !== undefined && !mayCall && !constraint && chat_template === undefined;
+  const shows = messages.some(({ images = [] }) => images.length > 0);
+  return documents !== undefined && !mayCall && !constraint && chat_template === undefined && !shows;
 }
 
 /** Counts the tokens of one generation while they are written, so that the metrics never lag behind the work. */

@@ -16,7 +16,7 @@ export async function openGenerator(environment: LlmEnvironment, profile: Profil
   checkWeights(environment);
   if (endpoint) return openRemoteGenerator({ endpoint, apiKey, model, modalities, contextLength });
   if (modalities.includes('image'))
-    throw new Error('LLM_MODALITIES: image needs LLM_ENDPOINT; local models accept only text');
+    throw new Error('LLM_MODALITIES: image needs LLM_ENDPOINT; the input of a local model is known');
   if (contextLength !== undefined)
     throw new Error('LLM_CONTEXT_LENGTH: needs LLM_ENDPOINT; the context length of a local model is known');
   const { LLM_WEIGHTS: weights, LLM_WEIGHTS_BLOCK: block } = environment;

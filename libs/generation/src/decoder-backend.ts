@@ -1,3 +1,5 @@
+import type { PromptImages } from './images/prompt-images.js';
+
 /** The KV cache of one token sequence; the backend decides where it lies. */
 export interface DecoderSequence {
   /** Number of tokens in the cache. */
@@ -43,6 +45,8 @@ export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequen
    * most likely tokens are closer than this, only a pass over one token decides.
    */
   readonly draftMargin: number;
+  /** Embeddings of tokens can be replaced by parts of images. */
+  readonly takesImages: boolean;
   readonly heldBytes: HeldBytes;
   /** False if a sequence of `tokens` tokens would exceed the memory for KV caches. */
   hasRoomFor(tokens: number): boolean;
@@ -67,4 +71,6 @@ export interface SequenceOptions {
   readonly speculative?: boolean;
   /** Its logits do not depend on other sequences of a pass, up to the last bit. */
   readonly reproducible?: boolean;
+  /** The images of its prompt. Only for a backend that {@link DecoderBackend.takesImages}. */
+  readonly images?: PromptImages;
 }

@@ -2,6 +2,7 @@ import { MegaNestError, type GenerationParameters } from '#contracts';
 import { GrammarCompiler } from '#grammar';
 import { TextTokenizer, TokenVocabulary } from '#models';
 import type { CallContext } from '#models';
+import { type EncodedImage, imagePrompt } from '#vision';
 import { GenerationScheduler } from './scheduling/generation-scheduler.js';
 import type {
   EngineLoad,
@@ -14,6 +15,7 @@ import type {
 } from './generator-interface.js';
 import { promptIds, tokensBeyond } from './scheduling/prompt-ids.js';
 import { loadBackend, type LoadedBackend } from './backends/load-backend.js';
+import { PromptImages } from './images/prompt-images.js';
 
 /**
  * Vocabulary size above which the index for constraints is built at start: it takes long enough to stall running
@@ -59,20 +61,33 @@ export class DecoderModel {
   async handle(call: GeneratorCall, context: CallContext<GenerationEvent>): Promise<GeneratorResult> {
     if (call.kind === 'load') return this.engineLoad;
     if (call.kind === 'count') {
-      const { messages, chatTemplateKwargs } = call;
+      const { messages, chatTemplateKwargs, images } = call;
       return (
         this.tokensBeyond(messages, chatTemplateKwargs) ??
-        promptIds(this.tokenizer, messages, chatTemplateKwargs).length
+        promptIds(this.tokenizer, messages, chatTemplateKwargs, images).length
       );
     }
     const { messages, chatTemplateKwargs, parameters } = call.request;
     const tooMany = this.tokensBeyond(messages, chatTemplateKwargs);
     if (tooMany !== undefined) throw this.tooLong(`about ${tooMany}`);
-    const ids = promptIds(this.tokenizer, messages, chatTemplateKwargs);
+    const ids = promptIds(this.tokenizer, messages, chatTemplateKwargs, call.images?.map(imagePrompt));
     this.check(ids, parameters);
     const constraint = call.constraint && this.grammars.compile(call.constraint);
-    await this.scheduler.run({ promptIds: ids, parameters, constraint, ...context });
+    const images = this.place(call.images, ids);
+    await this.scheduler.run({
+      promptIds: ids,
+      ...(images && { images }),
+      parameters,
+      constraint,
+      ...context,
+    });
     return ids.length;
+  }
+
+  private place(images: readonly EncodedImage[] = [], ids: readonly number[]): PromptImages | undefined {
+    const { imageTokenId } = this.settings.config;
+    if (images.length === 0 || imageTokenId === undefined) return undefined;
+    return new PromptImages(ids, imageTokenId, images);
   }
 
   dispose(): Promise<void> {

@@ -12,6 +12,7 @@ import type {
 import type { ReadConstraint } from '#grammar';
 import type { EngineChoice, EngineSettings, DecoderConfig, Device } from '#models';
 import type { BlockSize, WeightPrecision } from '#onnx-compiler';
+import type { EncodedImage } from '#vision';
 
 /** The chat template of a model: its source, and a function that renders a conversation. */
 export interface ChatTemplate {
@@ -126,6 +127,8 @@ export interface GeneratorSettings {
 export interface GeneratorReady extends EngineChoice {
   /** Name of the engine, e.g. `onnx-cpu compiled int8` or `onnx-cpu exporter`. */
   readonly backend: string;
+  /** Prompts may contain images. */
+  readonly takesImages: boolean;
 }
 
 /** A call to the decoder worker. */
@@ -134,12 +137,16 @@ export type GeneratorCall =
   | {
       readonly kind: 'generate';
       readonly request: GenerateRequest;
+      /** The images of the conversation, in the order of {@link imagesOf}. */
+      readonly images?: readonly EncodedImage[];
       /** `request.parameters.constraint` after parsing. */
       readonly constraint?: ReadConstraint;
     }
   | {
       readonly kind: 'count';
       readonly messages: readonly ChatMessage[] | string;
+      /** The texts of its images in the prompt. */
+      readonly images?: readonly string[];
       readonly chatTemplateKwargs?: Readonly<Record<string, unknown>>;
     };
 

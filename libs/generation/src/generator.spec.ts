@@ -55,6 +55,14 @@ describe.each(present)('nano-chat, $engine graph', ({ engine, source }) => {
     return { events, text, tokens, finish, usage: events.at(-1)?.usage };
   }
 
+  it('refuses an image, and names it', async () => {
+    const param = 'messages[0].content[1]';
+    const image = { url: 'data:image/png;base64,AAAA', param };
+    const asked = collect([{ role: 'user', content: 'What is it?', images: [image] }]);
+    await expect(asked).rejects.toMatchObject({ code: 'unsupported_parameter', param });
+    expect(generator.info.modalities).toBeUndefined();
+  });
+
   it('quotes the sentence that answers, with its number', async () => {
     const vacation = await collect(ask('How many days of paid vacation do employees receive?'));
     expect(vacation.text()).toBe('Employees receive 25 days of paid vacation per year. [1]');

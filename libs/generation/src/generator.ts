@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { eventsOf } from '#batching';
-import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
+import { MegaNestError, unsupportedField, type ChatMessage, type ModelInfo } from '#contracts';
 import { builtFile } from '#paths';
 import { ConstraintReader } from '#grammar';
 import {
@@ -15,6 +15,8 @@ import {
 } from '#models';
 import type { ModelLoadOptions, WeightType } from '#models';
 import type { BlockSize } from '#onnx-compiler';
+import { type GivenImage, type ImageLayout, imagePrompt, VisionEncoder } from '#vision';
+import { encodeImages, imagesOf, readImages, withoutImageData } from './images/request-images.js';
 import { promptIds, promptLength } from './scheduling/prompt-ids.js';
 import type {
   ChatTemplate,
@@ -102,19 +104,31 @@ export async function loadGenerator(source: string, given: GeneratorLoadOptions 
     options.hangLimitMs,
   );
   try {
-    const { backend, weightsFile, fallback } = await channel.start();
+    const { backend, weightsFile, fallback, takesImages } = await channel.start();
     const weights = await describeWeights(weightsFile, settings.engine.compiledDirectory);
     const { temperature, top_p = 1 } = config.defaults;
     const defaults = { temperature, top_p };
-    const info = { id, ...weights, backend, maxInputTokens: contextLength, defaults };
+    const modalities = takesImages ? { modalities: ['text' as const, 'image' as const] } : {};
+    const info = { id, ...weights, ...modalities, backend, maxInputTokens: contextLength, defaults };
     const tokenizer = await TextTokenizer.load(directory);
     const capacity = settings.maxAnswers + (options.queueCapacity ?? 64);
     const vocabulary = await TokenVocabulary.load(directory);
-    return new OnnxGenerator(info, channel, { tokenizer, vocabulary }, capacity, fallback);
+    const vision = takesImages ? await loadVision(settings, options) : undefined;
+    return new OnnxGenerator(info, channel, { tokenizer, vocabulary, vision }, capacity, fallback);
   } catch (error) {
     await channel.close();
     throw error;
   }
+}
+
+/** Loads the vision tower. Its weights are int8, also where those of the text model have 4 bits. */
+function loadVision(
+  { directory, engine, weights, threads }: GeneratorSettings,
+  { hangLimitMs }: GeneratorLoadOptions,
+): Promise<VisionEncoder> {
+  const isExact = weights === 'fp32' || engine.weights === 'fp32';
+  const settings = { directory, cacheDir: engine.compiledDirectory, threads };
+  return VisionEncoder.load({ ...settings, weights: isExact ? 'fp32' : 'int8' }, hangLimitMs);
 }
 
 /**
@@ -132,13 +146,13 @@ class OnnxGenerator implements Generator {
   constructor(
     readonly info: ModelInfo,
     private readonly channel: GeneratorChannel,
-    private readonly texts: { tokenizer: TextTokenizer; vocabulary: TokenVocabulary },
+    private readonly parts: { tokenizer: TextTokenizer; vocabulary: TokenVocabulary; vision?: VisionEncoder },
     private readonly capacity: number,
     readonly fallback?: string,
   ) {}
 
   get template(): ChatTemplate | undefined {
-    const { tokenizer } = this.texts;
+    const { tokenizer } = this.parts;
     const source = tokenizer.chatTemplate;
     if (source === undefined) return undefined;
     return { source, render: (messages, kwargs) => tokenizer.renderChat(messages, kwargs) };
@@ -161,25 +175,50 @@ class OnnxGenerator implements Generator {
   ): Promise<void> {
     const { constraint: requested } = request.parameters;
     const constraint = requested && (await this.reader.read(requested, signal));
+    const read = await this.readImages(request.messages, (vision, image) => vision.read(image, signal));
+    const images = read && { images: await encodeImages(this.parts.vision!, read, signal) };
+    const messages = withoutImageData(request.messages);
     await this.channel.call(
-      { kind: 'generate', request, ...(constraint && { constraint }) },
+      { kind: 'generate', request: { ...request, messages }, ...images, ...(constraint && { constraint }) },
       { signal, onEvent },
     );
+  }
+
+  /** Reads the images of a conversation; undefined if it has none. Errors: see {@link readImages}. */
+  private async readImages<Read extends ImageLayout>(
+    messages: readonly ChatMessage[] | string,
+    read: (vision: VisionEncoder, image: GivenImage) => Promise<Read>,
+  ): Promise<Read[] | undefined> {
+    const [first] = imagesOf(messages);
+    if (!first) return undefined;
+    const { vision } = this.parts;
+    const { id: model, maxInputTokens: contextLength } = this.info;
+    const { param = 'messages' } = first;
+    if (!vision) throw unsupportedField(param, `images are not supported: ${model} reads text only`);
+    const tooLong = (tokens: string) => {
+      const limit = contextLength - 1;
+      return new MegaNestError('context_length_exceeded', { tokens, model, limit, param: 'messages' });
+    };
+    return readImages(messages, { read: (image) => read(vision, image), contextLength, tooLong });
   }
 
   async countPromptTokens(
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number> {
+    const layouts = await this.readImages(messages, (vision, image) => vision.measure(image));
+    const images = layouts?.map(imagePrompt);
     if (promptLength(messages, chatTemplateKwargs) > maxCountedHere) {
-      return (await this.channel.call({ kind: 'count', messages, chatTemplateKwargs })) as number;
+      const shown = withoutImageData(messages);
+      const call = { kind: 'count' as const, messages: shown, chatTemplateKwargs, ...(images && { images }) };
+      return (await this.channel.call(call)) as number;
     }
-    return promptIds(this.texts.tokenizer, messages, chatTemplateKwargs).length;
+    return promptIds(this.parts.tokenizer, messages, chatTemplateKwargs, images).length;
   }
 
   tokenize(text: string): string[] {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-    const { tokenizer, vocabulary } = this.texts;
+    const { tokenizer, vocabulary } = this.parts;
     return tokenizer.encode(text).map((id) => decoder.decode(vocabulary.bytesOf(id), { stream: true }));
   }
 
@@ -188,7 +227,7 @@ class OnnxGenerator implements Generator {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.channel.close(), this.reader.close()]);
+    await Promise.all([this.channel.close(), this.reader.close(), this.parts.vision?.close()]);
   }
 
   private refuseOverload(): void {

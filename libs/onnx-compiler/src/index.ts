@@ -20,3 +20,5 @@ export { quantizeCheckpoint } from './quantization/quantize.js';
 export { UnsupportedModelError } from './config-file.js';
 export { type CompiledWhisper, compileWhisper } from './whisper/compile-whisper.js';
 export { readWhisperShape } from './whisper/whisper-model.js';
+export { type CompiledVision, compileVision } from './vision/compile-vision.js';
+export { isVisionConfig, readTextConfig } from './vision/vision-config.js';

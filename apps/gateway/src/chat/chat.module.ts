@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AudioModule } from '../audio/audio.module.js';
+import { ImageStoreModule } from '../input-files/image-store.js';
 import { InputFilesModule } from '../input-files/input-files.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { ModelsModule } from '../models/model-catalog.js';
@@ -12,7 +13,7 @@ import { StoredCompletionsController, StoredCompletionsService } from './stored-
 
 /** Chat completions of mega services and of language models; stored completions. */
 @Module({
-  imports: [ModelsModule, MegaServicesModule, AudioModule, InputFilesModule],
+  imports: [ModelsModule, MegaServicesModule, AudioModule, InputFilesModule, ImageStoreModule],
   controllers: [ChatController, StoredCompletionsController],
   providers: [ChatService, IdempotentChats, LanguageModels, MegaServiceModels, StoredCompletionsService],
   exports: [ChatService],

@@ -1,19 +1,15 @@
 import {
-  type ChatMessage,
   generate,
   type GenerationChunk,
-  ImageBudget,
-  MegaNestError,
   type ModelInfo,
   type RequestOf,
   type TemplateVariables,
 } from '#contracts';
-import { ObjectStore, RpcClient } from '#messaging';
+import { RpcClient } from '#messaging';
 import { callableTools, type ChatCompletionRequest, ignoredFields, unusedLabels } from '#openai-api';
-import { guardedFetch, type HttpCall, measureGeneration, Metrics } from '#service-kit';
+import { type HttpCall, measureGeneration, Metrics } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { imageOfDataUrl, imageTypeOf } from '../input-files/input-files.js';
+import { ImageStore } from '../input-files/image-store.js';
 import { affinityOf } from '../mega-services/mega-service-request.js';
 import {
   assertTakesImages,
@@ -25,18 +21,12 @@ import {
   unfollowedPrompts,
 } from './chat-model.js';
 
-type ChatImage = NonNullable<ChatMessage['images']>[number];
-
-/**
- * Opens language models for chats, and calls them. Images go through the object store, because a NATS message is too
- * small for them.
- */
+/** Opens language models for chats, and calls them. */
 @Injectable()
 export class LanguageModels {
   constructor(
     @Inject(RpcClient) private readonly client: RpcClient,
-    @Inject(ObjectStore) private readonly objects: ObjectStore,
-    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+    @Inject(ImageStore) private readonly images: Pick<ImageStore, 'lend'>,
     @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
 
@@ -45,55 +35,12 @@ export class LanguageModels {
     return new LanguageModel(info, request, { client: this, metrics: this.metrics, isNamed });
   }
 
-  /**
-   * Generates an answer. Errors are thrown while the chunks are read: the errors of the model; for images
-   * invalid_request, unsupported_file, payload_too_large, forbidden_url and unreachable_url, each with the path of the
-   * image.
-   */
-  async *generate(request: ChatCompletionRequest, call: HttpCall): AsyncGenerator<GenerationChunk> {
-    const stored: string[] = [];
-    const budget = new ImageBudget();
-    try {
-      const messages: ChatMessage[] = [];
-      for (const message of request.messages) {
-        const { images, ...rest } = message;
-        if (!images) messages.push(message);
-        else messages.push({ ...rest, images: await this.#store(images, { stored, budget }, call) });
-      }
+  /** Generates an answer. Errors are thrown while the chunks are read: see {@link ImageStore.lend}. */
+  generate(request: ChatCompletionRequest, call: HttpCall): AsyncGenerator<GenerationChunk> {
+    return this.images.lend(request.messages, call, (messages) => {
       const affinity = affinityOf(messages, request.labels?.prompt_cache_key);
-      yield* this.client.stream(generate, generateRequest({ ...request, messages }), { ...call, affinity });
-    } finally {
-      await Promise.allSettled(stored.map((id) => this.objects.delete(id)));
-    }
-  }
-
-  /** Stores the images one after the other, so that the memory stays within the limit of all images together. */
-  async #store(
-    images: readonly ChatImage[],
-    { stored, budget }: { stored: string[]; budget: ImageBudget },
-    call: HttpCall,
-  ): Promise<ChatImage[]> {
-    const { UPLOAD_FILE_LIMIT_BYTES: maxBytes } = this.environment;
-    const sent: ChatImage[] = [];
-    for (const { url = '', detail, at, param = 'messages' } of images) {
-      const bytes = await budget.load({ param, maxBytes }, (most) => this.#load(url, param, most, call));
-      const mimeType = imageTypeOf(bytes, param);
-      const file = await this.objects.put(bytes, { filename: 'image', mimeType });
-      stored.push(file.objectId);
-      sent.push({ file, ...(detail !== undefined && { detail }), ...(at !== undefined && { at }) });
-    }
-    return sent;
-  }
-
-  async #load(url: string, param: string, maxBytes: number, call: HttpCall): Promise<Uint8Array> {
-    if (!url.startsWith('data:')) {
-      const { ALLOW_PRIVATE_LINKS: allowPrivate, LINK_TIMEOUT_MS: timeoutMs } = this.environment;
-      const options = { maxBytes, timeoutMs, allowPrivate, param, signal: call.signal };
-      return (await guardedFetch(url, options)).bytes;
-    }
-    const bytes = imageOfDataUrl(url, param);
-    if (bytes.length <= maxBytes) return bytes;
-    throw new MegaNestError('payload_too_large', { what: 'The image', limit: `${maxBytes} bytes`, param });
+      return this.client.stream(generate, generateRequest({ ...request, messages }), { ...call, affinity });
+    });
   }
 }
 

@@ -14,14 +14,13 @@ import {
   isInstruction,
   littleEffort,
   newIdentity,
-  textOnly,
   unfollowedPrompts,
 } from './chat-model.js';
 
 /** A mega service as the model of a chat. */
 export class MegaServiceModel implements ChatModel {
   readonly isMegaService = true;
-  readonly takesImages = false;
+  readonly takesImages: boolean;
   readonly callsTools: boolean;
   readonly languageModel: string | undefined;
   readonly ignored: readonly string[];
@@ -36,8 +35,11 @@ export class MegaServiceModel implements ChatModel {
       languageModel: string | undefined;
       revision: string;
       ignored: readonly string[];
+      /** Its model reads images. */
+      takesImages: boolean;
     },
   ) {
+    this.takesImages = options.takesImages;
     this.callsTools = options.callsTools;
     this.languageModel = options.languageModel;
     this.ignored = options.ignored;
@@ -86,10 +88,13 @@ export class MegaServiceModels {
     const callsTools = hasForm && (await this.models.takesForms(definition, call));
     const { ignored } = parametersOf(definition, request, callsTools);
     ignored.push(...(await this.#unfollowed(definition, request, call)));
+    const input = await this.models.inputOf(definition, call);
+    assertTakesImages(request.messages, input);
+    const takesImages = input.includes('image');
     const revision = await this.models.fingerprint(definition, call);
     const { runner, metrics } = this;
     const languageModel = this.models.nameOf(definition);
-    const options = { runner, metrics, callsTools, languageModel, revision, ignored };
+    const options = { runner, metrics, callsTools, languageModel, revision, ignored, takesImages };
     return new MegaServiceModel(definition, options);
   }
 
@@ -117,7 +122,6 @@ function parametersOf(
 ) {
   const { constraint, ...given } = request.parameters;
   if (!takesForms) assertPlainAnswer(definition.name, request, constraint);
-  assertTakesImages(request.messages, textOnly);
   const extra = inNamesOfHere(request.extra);
   const parameters = pickParameters(definition, { ...extra, ...given });
   const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));

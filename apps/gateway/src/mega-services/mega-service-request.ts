@@ -1,6 +1,7 @@
 import type { ChatMessage, embed, FileReference, generate, RequestOf } from '#contracts';
 import type { NodeContext } from '#dag';
 import type { CallOptions, RpcClient } from '#messaging';
+import type { ImageStore } from '../input-files/image-store.js';
 
 /** The question for the search of documents, and the turns of its conversation. */
 export interface Conversation {
@@ -39,6 +40,8 @@ export interface NodeCall {
   context: NodeContext;
   request: MegaServiceRequest;
   options: CallOptions;
+  /** Stores the images of a conversation for the language model. */
+  images: Pick<ImageStore, 'lend'>;
   /** Returns the question for the search of documents. */
   searchedFor: () => Promise<string>;
 }

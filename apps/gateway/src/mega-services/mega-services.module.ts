@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import { ImageStoreModule } from '../input-files/image-store.js';
 import { ModelsModule } from '../models/model-catalog.js';
 import { MegaServiceBody } from './mega-service-body.js';
 import { MegaServiceCatalog } from './mega-service-catalog.js';
@@ -14,7 +15,7 @@ const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_
 
 /** Mega services: their files, nodes, runs and receipts. */
 @Module({
-  imports: [ModelsModule],
+  imports: [ModelsModule, ImageStoreModule],
   providers: [
     AnnouncedServices,
     NodeCaller,

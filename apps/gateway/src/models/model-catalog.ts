@@ -126,6 +126,18 @@ export class ModelCatalog {
     return info !== undefined && info.callsTools !== false;
   }
 
+  /**
+   * The kinds of input of a mega service: those of its language model if that writes an answer to the conversation,
+   * otherwise text, also while the model is unavailable.
+   */
+  async inputOf(
+    definition: MegaServiceDefinition,
+    options: CallOptions,
+  ): Promise<NonNullable<ModelInfo['modalities']>> {
+    const info = writesAnswers(definition) ? await this.modelOf(definition, options) : undefined;
+    return info?.modalities ?? ['text'];
+  }
+
   /** The name of a mega service's language model, from its file or from DEFAULT_MODEL. */
   nameOf(definition: MegaServiceDefinition): string | undefined {
     return languageModelOf(definition) ?? this.environment.DEFAULT_MODEL;
@@ -183,6 +195,16 @@ export function usesLanguageModel({ nodes }: MegaServiceDefinition): boolean {
       (called) =>
         called &&
         (called.megaService ? usesLanguageModel(called.megaService) : asksLanguageModel(called.kind)),
+    ),
+  );
+}
+
+/** Whether a language model answers the conversation in one of a mega service's nodes. */
+function writesAnswers({ nodes }: MegaServiceDefinition): boolean {
+  return [...nodes.values()].some(({ target, fallback }) =>
+    [target, fallback].some(
+      (called) =>
+        called && (called.megaService ? writesAnswers(called.megaService) : called.service === 'llm'),
     ),
   );
 }

@@ -68,9 +68,14 @@ function fillQuestions(
     const template = index === grounded ? full : isUser(turn) ? followUp : undefined;
     return template === undefined
       ? turn
-      : { ...turn, content: fillTemplate(template, context, turn.content) };
+      : { ...withImagesFirst(turn), content: fillTemplate(template, context, turn.content) };
   });
   return { question, turns };
+}
+
+/** The images of a turn come before its text, because the template moves the text. */
+function withImagesFirst(turn: ChatMessage): ChatMessage {
+  return turn.images ? { ...turn, images: turn.images.map((image) => ({ ...image, at: 0 })) } : turn;
 }
 
 /** Replaces both at once, so that braces inside a passage or a question stay unchanged. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import { createSession, int64Tensor, type SessionSettings } from '#models';
 import type { CompiledDecoder } from '#onnx-compiler';
 import type { DecoderBackend, ForwardItem, HeldBytes, SequenceOptions } from '../decoder-backend.js';
@@ -80,6 +80,10 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     return this.model.weights === 'fp32' && this.model.kv === 'float' ? 0.001 : 0.3;
   }
 
+  get takesImages(): boolean {
+    return this.model.imageSize !== undefined;
+  }
+
   get vocabularySize(): number {
     return this.model.vocabularySize;
   }
@@ -97,7 +101,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
   openSequence(prompt: readonly number[], options: SequenceOptions = {}): KvSequence {
     const cache = new KvCache(this.tensors, 1, roundCapacity(prompt.length));
     const sequence = new KvSequence(this, prompt, options, cache);
-    for (const block of this.prefixes.find(prompt)) {
+    for (const block of this.prefixes.find(sequence.keys)) {
       cache.copyFrom({ set: block, slot: 0, start: 0 }, 0, sequence.length, blockSize);
       sequence.length += blockSize;
     }
@@ -110,7 +114,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     const start = sequence.length;
     const [logits] = await this.run({ cache: sequence.cache!, firstSlot: sequence.slot, rows: [item] });
     if (start % blockSize === 0 && item.tokens.length === blockSize) {
-      this.prefixes.store(sequence.prompt, start, { set: sequence.cache!, slot: sequence.slot });
+      this.prefixes.store(sequence.keys, start, { set: sequence.cache!, slot: sequence.slot });
     }
     return logits!;
   }
@@ -204,6 +208,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
       // The graph needs at least one position; if none is requested, `logits` is not fetched.
       logit_positions: int64Tensor(wanted.length > 0 ? wanted : [0], [Math.max(1, wanted.length)]),
       ...cache.feeds(firstSlot, rows.length),
+      ...this.imageFeeds(rows, width),
     };
     const outputs = await this.session.run(feeds, this.fetches(wanted.length > 0));
     const news = new NewKeyValues(outputs, 2 * this.model.layers * this.model.kvHeads, width);
@@ -213,6 +218,25 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
       sequence.length += count;
     });
     return this.splitLogits(outputs['logits'], rows);
+  }
+
+  /** Inputs of a vision-language model: the embeddings of the tokens of a pass that are parts of images. */
+  private imageFeeds(rows: readonly KvItem[], width: number): Record<string, Tensor> {
+    const { imageSize } = this.model;
+    if (imageSize === undefined) return {};
+    const positions: number[] = [];
+    const vectors: Float32Array[] = [];
+    rows.forEach(({ sequence, tokens }, row) => {
+      const replaced = sequence.options.images?.within(sequence.length, tokens.length);
+      for (const offset of replaced?.offsets ?? []) positions.push(row * width + offset);
+      vectors.push(...(replaced?.vectors ?? []));
+    });
+    const embeddings = new Float32Array(vectors.length * imageSize);
+    vectors.forEach((vector, index) => embeddings.set(vector, index * imageSize));
+    return {
+      image_positions: int64Tensor(positions, [positions.length]),
+      image_embeddings: new Tensor('float32', embeddings, [vectors.length, imageSize]),
+    };
   }
 
   private fetches(withLogits: boolean): string[] {

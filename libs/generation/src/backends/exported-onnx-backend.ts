@@ -70,6 +70,7 @@ export class ExportedOnnxBackend implements DecoderBackend<ExportedSequence> {
   readonly maxBatch = 1;
   readonly prefillChunk = 512;
   readonly maxDrafts = 0;
+  readonly takesImages = false;
   readonly draftMargin = 0;
 
   private constructor(

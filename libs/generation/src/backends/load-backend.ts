@@ -30,7 +30,10 @@ export async function loadBackend(settings: GeneratorSettings): Promise<LoadedBa
     compiled: () => loadCompiled(settings),
     exporter: (onnxFile) => loadExporter(onnxFile, settings),
   });
-  return { backend: loaded.backend, ready: { ...choice, backend: loaded.name } };
+  return {
+    backend: loaded.backend,
+    ready: { ...choice, backend: loaded.name, takesImages: loaded.backend.takesImages },
+  };
 }
 
 interface LoadedEngine {

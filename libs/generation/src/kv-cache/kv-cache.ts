@@ -1,6 +1,7 @@
 import { Tensor } from 'onnxruntime-node';
 import type { CompiledDecoder } from '#onnx-compiler';
 import type { DecoderSequence, SequenceOptions } from '../decoder-backend.js';
+import type { PositionKey } from '../images/prompt-images.js';
 
 /** The parts of a compiled decoder that determine the layout of its cache. */
 export type CacheShape = Pick<CompiledDecoder, 'layers' | 'kvHeads' | 'headDim' | 'kv'>;
@@ -286,6 +287,11 @@ export class KvSequence implements DecoderSequence {
     /** Undefined after `release`. */
     public cache: KvCache | undefined,
   ) {}
+
+  /** Tell the positions of the prompt apart, for the prefix cache. */
+  get keys(): readonly PositionKey[] {
+    return this.options.images?.keys ?? this.prompt;
+  }
 
   fork(): KvSequence {
     return this.owner.fork(this);

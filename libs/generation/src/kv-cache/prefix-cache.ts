@@ -1,3 +1,4 @@
+import type { PositionKey } from '../images/prompt-images.js';
 import { type CacheTensor, KvCache, type CacheRange } from './kv-cache.js';
 
 /**
@@ -15,7 +16,7 @@ interface Block {
 }
 
 /**
- * Cached prompt prefixes, shared by all requests: a tree of blocks of 64 tokens. Above its capacity it evicts the
+ * Cached prompt prefixes, shared by all requests: a tree of blocks of 64 positions, each a token or a part of an image. Above its capacity it evicts the
  * least recently used leaf.
  */
 export class PrefixCache {
@@ -36,7 +37,7 @@ export class PrefixCache {
    * Returns the cached blocks of a prompt's prefix. The last token is never included, because its logits are
    * needed.
    */
-  find(prompt: readonly number[]): KvCache[] {
+  find(prompt: readonly PositionKey[]): KvCache[] {
     const found: KvCache[] = [];
     let block: Block | undefined = this.root;
     for (let start = 0; start + blockSize < prompt.length; start += blockSize) {
@@ -49,7 +50,7 @@ export class PrefixCache {
   }
 
   /** Caches the block of a prompt that begins at position `start`, copied from `from` at the same position. */
-  store(prompt: readonly number[], start: number, from: Omit<CacheRange, 'start'>): void {
+  store(prompt: readonly PositionKey[], start: number, from: Omit<CacheRange, 'start'>): void {
     const parent = this.blockBefore(prompt, start);
     const tokens = blockKey(prompt, start);
     if (!parent || parent.children.has(tokens)) return;
@@ -61,7 +62,7 @@ export class PrefixCache {
     while (this.usedBytes > this.capacityBytes) this.evictOne();
   }
 
-  private blockBefore(prompt: readonly number[], end: number): Block | undefined {
+  private blockBefore(prompt: readonly PositionKey[], end: number): Block | undefined {
     let block: Block | undefined = this.root;
     for (let start = 0; start < end && block; start += blockSize) {
       block = block.children.get(blockKey(prompt, start));
@@ -78,7 +79,7 @@ export class PrefixCache {
   }
 }
 
-function blockKey(prompt: readonly number[], start: number): string {
+function blockKey(prompt: readonly PositionKey[], start: number): string {
   return prompt.slice(start, start + blockSize).join(',');
 }
 

@@ -38,6 +38,7 @@ class CountingBackend implements DecoderBackend<FakeSequence> {
   readonly vocabularySize = vocabularySize;
   readonly prefillChunk = 4;
   readonly draftMargin = 0.1;
+  readonly takesImages = false;
   readonly diary: string[] = [];
   released = 0;
   onPass: (tokens: number) => void = () => {};

@@ -12,11 +12,14 @@ import {
 } from '../output/completion.js';
 import type { DecoderBackend, DecoderSequence, ForwardItem } from '../decoder-backend.js';
 import type { GenerationEvent } from '../generator-interface.js';
+import type { PromptImages } from '../images/prompt-images.js';
 import { PromptLookup } from '../sampling/prompt-lookup.js';
 
 /** A request to the scheduler. */
 export interface GenerationWork {
   readonly promptIds: readonly number[];
+  /** The images of the prompt. */
+  readonly images?: PromptImages;
   readonly parameters: GenerationParameters;
   /** `parameters.constraint`, compiled. */
   readonly constraint?: CompiledConstraint;
@@ -77,8 +80,12 @@ export class GenerationTask {
 
   /** Opens the sequence; prefill may begin. */
   admit(): void {
-    const { promptIds, parameters } = this.work;
-    const options = { speculative: this.takesSeveral, reproducible: parameters.seed !== undefined };
+    const { promptIds, parameters, images } = this.work;
+    const options = {
+      speculative: this.takesSeveral,
+      reproducible: parameters.seed !== undefined,
+      ...(images && { images }),
+    };
     this.sequence = this.model.backend.openSequence(promptIds, options);
     this.prefilled = this.sequence.length;
     this.cachedTokens = this.sequence.length;

@@ -8,15 +8,16 @@ const tolerance = 1.1;
 
 /**
  * Returns the token ids of a prompt: a conversation through the chat template, a rendered prompt with the model's
- * special tokens.
+ * special tokens. `images`: the texts of its images in the prompt.
  */
 export function promptIds(
   tokenizer: TextTokenizer,
   messages: readonly ChatMessage[] | string,
   chatTemplateKwargs?: Readonly<Record<string, unknown>>,
+  images?: readonly string[],
 ): number[] {
   if (typeof messages === 'string') return tokenizer.encodeMarked(messages);
-  return tokenizer.encodeChat(messages, chatTemplateKwargs);
+  return tokenizer.encodeChat(messages, chatTemplateKwargs, images);
 }
 
 /**

@@ -1,9 +1,11 @@
 import {
   fileDigest,
   hashFile,
+  isVisionConfig,
   readDecoderShape,
   readEncoderShape,
   readSpeechShape,
+  readTextConfig,
   readWhisperShape,
   UnsupportedModelError,
 } from '#onnx-compiler';
@@ -41,6 +43,7 @@ const decoderConfigSchema = z.looseObject({
   head_dim: z.int().optional(),
   max_position_embeddings: z.int().default(2048),
   eos_token_id: tokenIds,
+  image_token_id: z.int().optional(),
 });
 
 const generationConfigSchema = z.looseObject({
@@ -63,6 +66,8 @@ export interface DecoderConfig {
   readonly endTokenIds: readonly number[];
   /** Sampling defaults of the model's authors; temperature 0 without `do_sample`. */
   readonly defaults: SamplingDefaults;
+  /** The token for a part of an image; absent for a model that takes text alone. */
+  readonly imageTokenId?: number;
 }
 
 export interface SamplingDefaults {
@@ -73,9 +78,18 @@ export interface SamplingDefaults {
   readonly repetition_penalty?: number;
 }
 
-/** Reads `config.json` and `generation_config.json` of a decoder. */
+/** Returns the part of a vision-language model's config.json that describes its text model; any other as it is. */
+function textPart(stored: unknown, directory: string): unknown {
+  if (!isVisionConfig(stored)) return stored;
+  const { config, imageTokenId } = readTextConfig(stored, directory);
+  const ends = (stored as { eos_token_id?: unknown }).eos_token_id ?? config['eos_token_id'];
+  return { ...config, eos_token_id: ends, image_token_id: imageTokenId };
+}
+
+/** Reads `config.json` and `generation_config.json` of a decoder, or of a vision-language model. */
 export async function readDecoderConfig(directory: string): Promise<DecoderConfig> {
-  const config = await readJson(directory, 'config.json', decoderConfigSchema);
+  const schema = z.preprocess((stored) => textPart(stored, directory), decoderConfigSchema);
+  const config = await readJson(directory, 'config.json', schema);
   const generation = await readOptionalJson(directory, 'generation_config.json', generationConfigSchema);
   return {
     vocabularySize: config.vocab_size,
@@ -85,6 +99,7 @@ export async function readDecoderConfig(directory: string): Promise<DecoderConfi
     contextLength: config.max_position_embeddings,
     endTokenIds: [...new Set([...config.eos_token_id, ...(generation?.eos_token_id ?? [])])],
     defaults: samplingDefaults(generation),
+    ...(config.image_token_id !== undefined && { imageTokenId: config.image_token_id }),
   };
 }
 

@@ -1,9 +1,11 @@
 import { MegaNestError, type ChatMessage } from '#contracts';
 import { AutoTokenizer, env, type PreTrainedTokenizer } from '@xenova/transformers';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { ModelLoadError, readJson } from '../model/model-files.js';
+import { ModelLoadError, readJson, readOptionalJson } from '../model/model-files.js';
+import { needsParts, type TemplateMessage, templateMessage } from './template-message.js';
 
 // This package resolves model folders; the library must not download anything.
 env.allowRemoteModels = false;
@@ -29,6 +31,7 @@ export class TextTokenizer {
       if (!existsSync(fullPath)) throw new ModelLoadError(`${fullPath} is missing.`);
     }
     const tokenizer = await AutoTokenizer.from_pretrained(directory, { local_files_only: true });
+    tokenizer.chat_template ??= await readChatTemplate(directory);
     const { added_tokens: added } = await readJson(directory, 'tokenizer.json', addedTokensSchema);
     return new TextTokenizer(tokenizer, new ControlTokens(added));
   }
@@ -43,14 +46,23 @@ export class TextTokenizer {
     return this.tokenizer.encode(text, { add_special_tokens: true });
   }
 
-  /** Returns the ids of a conversation's prompt. Only the template adds control tokens. Errors: {@link renderChat}. */
-  encodeChat(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): number[] {
-    return this.encodePieces(this.renderMarked(messages, kwargs));
+  /**
+   * Returns the ids of a conversation's prompt. Only the template adds control tokens. `images`: texts with control
+   * tokens that replace the template's marks of images, in their order. Errors: {@link renderChat}; invalid_request if
+   * the template has another number of marks.
+   */
+  encodeChat(
+    messages: readonly ChatMessage[],
+    kwargs: Readonly<Record<string, unknown>> = {},
+    images: readonly string[] = [],
+  ): number[] {
+    const marked = this.renderMarked(messages, kwargs);
+    return this.encodePieces(images.length > 0 ? withImages(marked, images) : marked);
   }
 
   /** Renders the prompt of a conversation for {@link countUpTo}. Errors: see {@link renderChat}. */
   renderMarked(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): string {
-    return this.render(this.controls.mark(messages), this.controls.mark(kwargs));
+    return this.render(this.controls.mark(this.templateMessages(messages)), this.controls.mark(kwargs));
   }
 
   /**
@@ -80,7 +92,12 @@ export class TextTokenizer {
 
   /** Renders a prompt up to the start of the assistant's turn. Errors: invalid_request without a template, or by it. */
   renderChat(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): string {
-    return this.render(messages, kwargs);
+    return this.render(this.templateMessages(messages), kwargs);
+  }
+
+  private templateMessages(messages: readonly ChatMessage[]): TemplateMessage[] {
+    const wantsParts = needsParts(this.chatTemplate ?? '');
+    return messages.map((message) => templateMessage(message, { wantsParts }));
   }
 
   private encodePieces(marked: string): number[] {
@@ -91,7 +108,7 @@ export class TextTokenizer {
   }
 
   /** The server's options follow the caller's variables and override them, so that a caller cannot set an option. */
-  private render(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>>): string {
+  private render(messages: TemplateMessage[], kwargs: Readonly<Record<string, unknown>>): string {
     if (!this.tokenizer.chat_template) {
       throw new MegaNestError('invalid_request', {
         detail: 'This model has no chat template; send a prompt instead of messages.',
@@ -99,7 +116,7 @@ export class TextTokenizer {
       });
     }
     try {
-      return this.tokenizer.apply_chat_template(messages.map(templateMessage), {
+      return this.tokenizer.apply_chat_template(messages, {
         ...kwargs,
         add_generation_prompt: true,
         tokenize: false,
@@ -129,6 +146,29 @@ export class TextTokenizer {
   get maxLength(): number {
     return this.tokenizer.config.model_max_length ?? Number.POSITIVE_INFINITY;
   }
+}
+
+const templateFileSchema = z.looseObject({ chat_template: z.string() });
+
+/** Reads the chat template of a model whose tokenizer_config.json has none; null if there is not any. */
+async function readChatTemplate(directory: string): Promise<string | null> {
+  const file = path.join(directory, 'chat_template.jinja');
+  if (existsSync(file)) return readFile(file, 'utf8');
+  const stored = await readOptionalJson(directory, 'chat_template.json', templateFileSchema);
+  return stored?.chat_template ?? null;
+}
+
+/** The mark that templates of vision-language models write for an image. */
+const imageMark = '<image>';
+
+/** Replaces the marks of images. A mark in a caller's text has a cut inside. */
+function withImages(marked: string, images: readonly string[]): string {
+  const texts = marked.split(imageMark);
+  if (texts.length - 1 !== images.length) {
+    const detail = `The model's chat template shows ${texts.length - 1} of the ${images.length} images.`;
+    throw new MegaNestError('invalid_request', { detail, param: 'messages' });
+  }
+  return texts.map((text, index) => text + (images[index] ?? '')).join('');
 }
 
 /** A noncharacter of Unicode, which does not occur in interchanged text. */
@@ -197,49 +237,7 @@ class ControlTokens {
 }
 
 function escape(text: string): string {
-  return text.replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`);
-}
-
-/** A message as chat templates read it: OpenAI's names, with the arguments of calls as values rather than text. */
-export interface TemplateMessage {
-  role: string;
-  content: string;
-  name?: string;
-  tool_calls?: {
-    id: string;
-    type: 'function';
-    function: { name: string; arguments: unknown };
-  }[];
-  tool_call_id?: string;
-  reasoning_content?: string;
-}
-
-/** Templates of open models support `system`; `developer` is OpenAI's newer name for the same role. */
-function templateMessage(message: ChatMessage): TemplateMessage {
-  const { role, content, name, toolCalls, toolCallId, reasoning } = message;
-  return {
-    role: role === 'developer' ? 'system' : role,
-    content,
-    ...(name !== undefined && { name }),
-    ...(toolCalls?.length && {
-      tool_calls: toolCalls.map((call) => ({
-        id: call.id,
-        type: 'function' as const,
-        function: { name: call.name, arguments: argumentsOf(call.input) },
-      })),
-    }),
-    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
-    ...(reasoning !== undefined && { reasoning_content: reasoning }),
-  };
-}
-
-/** Templates write arguments as JSON. An input that is not JSON is the raw input of a custom tool. */
-function argumentsOf(input: string): unknown {
-  try {
-    return JSON.parse(input === '' ? '{}' : input);
-  } catch {
-    return { input };
-  }
+  return text.replaceAll(/[$()*+.?[\\\]^{|}/]/g, String.raw`\$&`);
 }
 
 /** Decodes bytes to text as they arrive. A character is returned when its last byte has arrived. */

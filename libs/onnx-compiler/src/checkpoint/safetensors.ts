@@ -112,16 +112,20 @@ export class SafetensorsReader {
   ) {}
 
   /**
-   * Opens the files. Errors: UnsupportedModelError if there is not a safetensors file, Error if a file is damaged.
+   * Opens the files. `nameOf`: the name under which a stored tensor is known. Errors: UnsupportedModelError if there is
+   * not a safetensors file, Error if a file is damaged.
    */
-  static async open(modelDirectory: string): Promise<SafetensorsReader> {
+  static async open(
+    modelDirectory: string,
+    nameOf: (stored: string) => string = (stored) => stored,
+  ): Promise<SafetensorsReader> {
     const tensors = new Map<string, StoredTensor>();
     const handles = new Map<string, FileHandle>();
     try {
       for (const file of await listWeightFiles(modelDirectory)) {
         const handle = await open(file, 'r');
         handles.set(file, handle);
-        for (const [name, tensor] of await readHeader(file, handle)) tensors.set(name, tensor);
+        for (const [stored, tensor] of await readHeader(file, handle)) tensors.set(nameOf(stored), tensor);
       }
     } catch (error) {
       await Promise.all([...handles.values()].map((handle) => handle.close()));
@@ -291,8 +295,8 @@ async function readFully(handle: FileHandle, into: Uint8Array, offset: number, f
 
 /**
  * Opens a checkpoint, builds a graph from it and writes the graph. `isIgnorable` accepts tensors that the graph
- * does not need. Errors: UnsupportedModelError if another tensor was not read, because the architecture is then a
- * different one.
+ * does not need. `nameOf`: see {@link SafetensorsReader.open}. Errors: UnsupportedModelError if another tensor was not
+ * read, because the architecture is then a different one.
  */
 export async function withCheckpoint(
   modelDirectory: string,
@@ -300,8 +304,9 @@ export async function withCheckpoint(
     isIgnorable: (name: string) => boolean;
     write: () => Promise<unknown>;
   },
+  nameOf?: (stored: string) => string,
 ): Promise<void> {
-  const reader = await SafetensorsReader.open(modelDirectory);
+  const reader = await SafetensorsReader.open(modelDirectory, nameOf);
   try {
     const { isIgnorable, write } = build(reader);
     const [unknown] = reader.unusedNames(isIgnorable);

@@ -1,4 +1,4 @@
-import { type BlockMatrix, type Matrix, packedMatrix, type Packing } from './matrix.js';
+import { type BlockMatrix, type Matrix, type NormWeights, packedMatrix, type Packing } from './matrix.js';
 import type { SafetensorsReader } from './safetensors.js';
 
 /**
@@ -145,6 +145,17 @@ export function transposeRows<T extends Float32Array | Int8Array>(
 export interface LinearWeights {
   readonly weight: Matrix;
   readonly bias?: Matrix;
+}
+
+/** Weights of a layer whose blocks, attention and feed-forward, each begin with a layer normalization. */
+export interface LayerWeights {
+  readonly attentionNorm: NormWeights;
+  /** Query, key and value stacked. */
+  readonly queryKeyValue: LinearWeights;
+  readonly attentionOutput: LinearWeights;
+  readonly feedForwardNorm: NormWeights;
+  readonly up: LinearWeights;
+  readonly down: LinearWeights;
 }
 
 /**

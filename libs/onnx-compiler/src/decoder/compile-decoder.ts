@@ -10,7 +10,8 @@ import { writeOnnxFile } from '../onnx/onnx-file.js';
 import type { BlockSize } from '../quantization/blocks.js';
 import type { LinearMode } from '../quantization/linear.js';
 import { isPackedDetail } from '../checkpoint/matrix.js';
-import { withCheckpoint } from '../checkpoint/safetensors.js';
+import { type SafetensorsReader, withCheckpoint } from '../checkpoint/safetensors.js';
+import { isVisionTensor } from '../vision/vision-graph.js';
 
 /** Precision of a decoder's weights. */
 export type WeightPrecision = 'fp32' | 'int8' | 'int4';
@@ -45,6 +46,8 @@ export interface CompileDecoderOptions {
  *   keys `[B, H, D, C]` (positions last) and values `[B, H, C, D]`. Values from `past_lengths` on are ignored but must be
  *   finite;
  * - `past_scales` float32 `[B, 2 × layers × H, 1, C]`, with `kv` int8 only: of key 0, value 0, key 1, …
+ * - `image_positions` int64 `[M]` and `image_embeddings` float32 `[M, imageSize]`, with `imageSize` only: flat indexes
+ *   of tokens, and the vectors that replace their embeddings; M may be 0.
  *
  * Outputs:
  * - `logits` float32 `[N, vocabularySize]`;
@@ -65,11 +68,13 @@ export interface CompiledDecoder {
   readonly contextLength: number;
   readonly weights: WeightPrecision;
   readonly kv: KvPrecision;
+  /** The text model of a vision-language model: width of the embeddings of images. */
+  readonly imageSize?: number;
 }
 
 /**
  * Writes the serving graph of a decoder with Llama's architecture (Llama, SmolLM, TinyLlama, Mistral, Qwen2,
- * Qwen2.5, Qwen3), or finds it in the cache. `modelDirectory` holds config.json and safetensors. Errors:
+ * Qwen2.5, Qwen3, the text model of SmolVLM), or finds it in the cache. `modelDirectory` holds config.json and safetensors. Errors:
  * UnsupportedModelError if the architecture or one of its options is unknown.
  */
 export async function compileDecoder(
@@ -139,10 +144,12 @@ async function writeDecoder(
   const shape = await writeDecoderGraph(modelDirectory, target, {
     linear,
     kernel,
+    takesImages: true,
     attention: (graph, decoder, inputIds) => new ExternalKvAttention(graph, decoder, kv, inputIds),
   });
-  const { layers, kvHeads, headDim, vocabularySize, contextLength } = shape;
-  return { layers, kvHeads, headDim, vocabularySize, contextLength };
+  const { layers, kvHeads, headDim, vocabularySize, contextLength, imageTokenId, hiddenSize } = shape;
+  const images = imageTokenId === undefined ? {} : { imageSize: hiddenSize };
+  return { layers, kvHeads, headDim, vocabularySize, contextLength, ...images };
 }
 
 /**
@@ -185,14 +192,24 @@ async function writeDecoderGraph(
   options: DecoderGraphOptions,
 ): Promise<DecoderShape> {
   const shape = await readDecoderShape(modelDirectory);
-  await withCheckpoint(modelDirectory, (reader) => {
-    const graph = new DecoderGraphWriter(shape, new DecoderWeights(reader, shape), options).write();
+  const hasImages = shape.imageTokenId !== undefined;
+  const takesImages = hasImages && options.takesImages === true;
+  const build = (reader: SafetensorsReader) => {
+    const weights = new DecoderWeights(reader, shape);
+    const graph = new DecoderGraphWriter(shape, weights, { ...options, takesImages }).write();
     return {
-      isIgnorable: (name) => isIgnorable(name, shape.tiedEmbeddings),
+      isIgnorable: (name: string) =>
+        isIgnorable(name, shape.tiedEmbeddings) || (hasImages && isVisionTensor(name)),
       write: () => writeOnnxFile(target, graph),
     };
-  });
+  };
+  await withCheckpoint(modelDirectory, build, hasImages ? nameOfTextTensor : undefined);
   return shape;
+}
+
+/** The text model of a vision-language model has the names of a Llama below `model.text_model`. */
+function nameOfTextTensor(stored: string): string {
+  return stored.replace(/^model\.text_model\./, 'model.');
 }
 
 /** Tensors that the graph does not need: tables that are recomputed, and a tied matrix that was saved twice. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type RotaryEmbedding, ropeScalingSchema } from './rope.js';
 import { type Packing, readPacking } from '../checkpoint/matrix.js';
 import { parseConfig, readConfig, UnsupportedModelError } from '../config-file.js';
+import { isVisionConfig, readTextConfig } from '../vision/vision-config.js';
 
 /** The parts of a decoder's config.json that determine its graph. */
 export interface DecoderShape {
@@ -37,6 +38,11 @@ export interface DecoderShape {
   readonly embeddingFactor?: number;
   readonly residualFactor?: number;
   readonly logitsFactor?: number;
+  /**
+   * The text model of a vision-language model: the token whose embedding is replaced by a part of an image. The names
+   * of its tensors begin with `model.text_model.`.
+   */
+  readonly imageTokenId?: number;
 }
 
 /** The parts of a decoder's shape that attention over a cache needs. */
@@ -107,9 +113,19 @@ const supportedTypes = new Set(['llama', 'mistral', 'qwen2', 'qwen3', 'smollm3',
 /** Rotary tables are constants of the graph; this limits their size. */
 const maxContextLength = 32_768;
 
-/** Reads a decoder's config.json. Errors: UnsupportedModelError for any option that the graph does not support. */
+/**
+ * Reads a decoder's config.json, or the text model's part of a vision-language model's. Errors: UnsupportedModelError
+ * for any option that the graph does not support.
+ */
 export async function readDecoderShape(modelDirectory: string): Promise<DecoderShape> {
-  const config = parseConfig(configSchema, await readConfig(modelDirectory), modelDirectory);
+  const stored = await readConfig(modelDirectory);
+  if (!isVisionConfig(stored)) return shapeOf(stored, modelDirectory);
+  const { config, imageTokenId } = readTextConfig(stored, modelDirectory);
+  return { ...shapeOf(config, modelDirectory), imageTokenId };
+}
+
+function shapeOf(stored: unknown, modelDirectory: string): DecoderShape {
+  const config = parseConfig(configSchema, stored, modelDirectory);
   const obstacle = findObstacle(config);
   if (obstacle) throw new UnsupportedModelError(obstacle, modelDirectory);
   return toShape(config, readRope(config, modelDirectory));

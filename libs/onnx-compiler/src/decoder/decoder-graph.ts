@@ -123,6 +123,8 @@ export interface DecoderGraphOptions {
   readonly kernel: IntegerKernel;
   /** Creates the attention for int64 `input_ids` `[batch, tokens]`. */
   readonly attention: (graph: GraphBuilder, shape: DecoderShape, inputIds: string) => AttentionWriter;
+  /** Adds inputs that replace embeddings of tokens. */
+  readonly takesImages?: boolean;
 }
 
 /** Writes the graph of a decoder with Llama's architecture around the given attention. */
@@ -154,7 +156,8 @@ export class DecoderGraphWriter {
     const inputIds = graph.input('input_ids', 'int64', ['batch', 'tokens']);
     const attention = options.attention(graph, shape, inputIds);
     const embedded = lookUp(graph, weights.embedding(), inputIds, options.linear);
-    let stream: Stream = { sum: this.scaled(embedded, shape.embeddingFactor) };
+    const scaled = this.scaled(embedded, shape.embeddingFactor);
+    let stream: Stream = { sum: options.takesImages ? this.withImages(scaled) : scaled };
     for (let index = 0; index < shape.layers; index++)
       stream = this.layer(index, stream, weights.layer(index), attention);
     const { sum, added } = stream;
@@ -163,6 +166,18 @@ export class DecoderGraphWriter {
     const logits = this.scaled(this.output.multiply(normed, weights.languageModelHead()), shape.logitsFactor);
     attention.declareOutputs(graph.op('Identity', [logits], { output: 'logits' }));
     return graph.build('decoder');
+  }
+
+  /** Replaces the embeddings of the tokens at `image_positions` by `image_embeddings`. */
+  private withImages(embedded: string): string {
+    const { graph } = this;
+    const { hiddenSize } = this.shape;
+    const positions = graph.input('image_positions', 'int64', ['image_tokens']);
+    const embeddings = graph.input('image_embeddings', 'float32', ['image_tokens', hiddenSize]);
+    const flat = graph.op('Reshape', [embedded, graph.int64([-1, hiddenSize])]);
+    const places = graph.op('Unsqueeze', [positions, graph.int64([1])]);
+    const replaced = graph.op('ScatterND', [flat, places, embeddings]);
+    return graph.op('Reshape', [replaced, graph.op('Shape', [embedded])]);
   }
 
   private layer(

@@ -131,14 +131,20 @@ export function decoderShapes(config: ReferenceConfig): Record<string, number[]>
   return shapes;
 }
 
-/** Computes the logits of every position in double precision: a plain forward pass over the whole sequence. */
+/**
+ * Computes the logits of every position in double precision: a plain forward pass over the whole sequence. `images`:
+ * vectors that replace the embeddings at some positions.
+ */
 export function referenceLogits(
   config: ReferenceConfig,
   tensors: FixtureTensors,
   ids: readonly number[],
+  images: ReadonlyMap<number, Vector> = new Map(),
 ): Vector[] {
   const embedding = tensors['model.embed_tokens.weight']!;
-  let states = ids.map((id) => scaled(row(embedding, id), embeddingFactor(config)));
+  let states = ids.map(
+    (id, position) => images.get(position) ?? scaled(row(embedding, id), embeddingFactor(config)),
+  );
   for (let index = 0; index < config.num_hidden_layers; index++)
     states = layer(config, tensors, `model.layers.${index}`, states);
   const head = config.tie_word_embeddings ? embedding : tensors['lm_head.weight']!;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Matrix, NormWeights } from '../checkpoint/matrix.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
-import { type LinearWeights, matrix, stack } from '../checkpoint/weights.js';
+import { type LayerWeights, type LinearWeights, matrix, stack } from '../checkpoint/weights.js';
 import { parseConfig, readConfig, UnsupportedModelError } from '../config-file.js';
 import { type Activation, activations } from '../encoder/encoder-config.js';
 
@@ -61,16 +61,8 @@ export async function readWhisperShape(modelDirectory: string): Promise<WhisperS
   };
 }
 
-/** Weights that the layers of both stacks have. */
-export interface WhisperLayerWeights {
-  readonly attentionNorm: NormWeights;
-  /** Query (scaled for the attention), key and value stacked. */
-  readonly queryKeyValue: LinearWeights;
-  readonly attentionOutput: LinearWeights;
-  readonly feedForwardNorm: NormWeights;
-  readonly up: LinearWeights;
-  readonly down: LinearWeights;
-}
+/** Weights that the layers of both stacks have; the queries are scaled for the attention. */
+export type WhisperLayerWeights = LayerWeights;
 
 /** A decoder layer also attends to the encoder's states. */
 export interface WhisperDecoderLayerWeights extends WhisperLayerWeights {

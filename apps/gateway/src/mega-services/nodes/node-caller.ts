@@ -4,6 +4,7 @@ import { RpcClient, type CallOptions } from '#messaging';
 import { condenseQuestion } from '#text';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
+import { ImageStore } from '../../input-files/image-store.js';
 import { asksLanguageModel, ModelCatalog } from '../../models/model-catalog.js';
 import {
   conversationOf,
@@ -82,7 +83,9 @@ export class QuestionCondenser {
     const info = await this.models.llm(within(unboundedMs)).catch(() => undefined);
     if (!info?.condensesWithinMs) return {};
     try {
-      return await this.client.request(condense, { messages }, within(info.condensesWithinMs));
+      // The images would be too large for a message, and the question is a text.
+      const texts = messages.map(({ images: _images, ...message }) => message);
+      return await this.client.request(condense, { messages: texts }, within(info.condensesWithinMs));
     } catch (error) {
       return { problem: MegaNestError.from(error, 'llm').code };
     }
@@ -101,6 +104,7 @@ export class NodeCaller {
     @Inject(AnnouncedServices) private readonly announced: AnnouncedServices,
     @Inject(QuestionCondenser) private readonly condenser: QuestionCondenser,
     @Inject(gatewayEnvironment) private readonly environment: Pick<GatewayEnvironment, 'DEFAULT_MODEL'>,
+    @Inject(ImageStore) private readonly images: Pick<ImageStore, 'lend'>,
   ) {}
 
   readonly run: NodeRunner = (context) => {
@@ -127,6 +131,7 @@ export class NodeCaller {
       context,
       request,
       options: { ...options, model },
+      images: this.images,
       searchedFor,
     });
   };

@@ -27,7 +27,8 @@ import {
 
 /** Asks the language model for an answer, with the documents of the node before it. */
 export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
-  const { client, context, options } = call;
+  const { client, context, options, images } = call;
+  const { signal } = options;
   const documents = context.inputs['documents'] as RetrievedDocument[] | undefined;
   const request: RequestOf<typeof generate> = {
     ...context.parameters,
@@ -40,7 +41,9 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
     context.report({ documentIds: documents.map(({ id }) => id) });
   }
   const affinity = affinityOf(request.messages);
-  return client.stream(generate, request, { ...options, affinity });
+  return images.lend(request.messages, { signal }, (messages) =>
+    client.stream(generate, { ...request, messages }, { ...options, affinity }),
+  );
 }
 
 /** The text of the request: its question, then its files in their order. */

@@ -60,7 +60,8 @@ export interface ResponsePlan {
 export interface ImageUseOptions {
   /** The caller's choice for images where the model does not accept images; absent: the server's default. */
   wanted?: 'refuse' | 'describe';
-  isMegaService: boolean;
+  /** The mega service that answers; absent: the language model itself. */
+  megaService?: MegaServiceDefinition | undefined;
   call: HttpCall;
 }
 
@@ -75,10 +76,12 @@ export class ModelAbilities {
   /** The treatment of images. Asks for the modalities of the model only for an image. Errors: service_unavailable. */
   async images(
     items: readonly StoredItem[],
-    { wanted, isMegaService, call }: ImageUseOptions,
+    { wanted, megaService, call }: ImageUseOptions,
   ): Promise<ImageUse> {
     if (!hasImages(items)) return { refuse: textOnly };
-    const modalities = isMegaService ? textOnly : modalitiesOf(await this.models.llm(call));
+    const modalities = megaService
+      ? await this.models.inputOf(megaService, call)
+      : modalitiesOf(await this.models.llm(call));
     if (modalities.includes('image')) return 'take';
     const use = wanted ?? this.environment.RESPONSES_IMAGE_INPUT;
     return use === 'describe' ? 'describe' : { refuse: modalities };

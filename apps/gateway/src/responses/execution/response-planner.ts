@@ -63,7 +63,7 @@ export class ResponsePlanner {
     const languageModel = this.abilities.languageModel(definition, model);
     const call = { ...asked, model: languageModel };
     const isMegaService = definition !== undefined;
-    const wantedImages = { wanted: request.imageInput, isMegaService, call };
+    const wantedImages = { wanted: request.imageInput, megaService: definition, call };
     const { earlier, now, images } = await this.readItems(owner, { history, inputItems }, wantedImages);
     const { messages, skipped } = conversationOf(settings.instructions, { earlier, now, images });
     const compaction = compactionOf(request, isTrigger, [...earlier, ...now]);

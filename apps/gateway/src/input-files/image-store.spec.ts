@@ -1,10 +1,10 @@
-import type { FileReference, GenerationChunk } from '#contracts';
+import type { ChatMessage, FileReference } from '#contracts';
 import { describe, expect, it, vi } from 'vitest';
-import { LanguageModels } from './language-model.js';
+import { ImageStore } from './image-store.js';
 
 const megabyte = 1024 * 1024;
 
-describe('LanguageModels', () => {
+describe('ImageStore', () => {
   it('stores images up to one total, and deletes them again', async () => {
     const stored = new Set<string>();
     const objects = {
@@ -16,7 +16,7 @@ describe('LanguageModels', () => {
       delete: (id: string) => Promise.resolve(stored.delete(id)),
     };
     const environment = { UPLOAD_FILE_LIMIT_BYTES: 64 * megabyte };
-    const client = new LanguageModels({} as never, objects as never, environment as never, {} as never);
+    const store = new ImageStore(objects as never, environment as never);
     const png = Buffer.alloc(24 * megabyte);
     png.write('89504e470d0a1a0a', 'hex');
     const url = `data:image/png;base64,${png.toString('base64')}`;
@@ -25,12 +25,18 @@ describe('LanguageModels', () => {
       content: '',
       images: [{ url, param }],
     }));
-    const chunks: AsyncGenerator<GenerationChunk> = client.generate(
-      { messages, parameters: {}, extra: {}, includeUsage: false },
-      {} as never,
-    );
+    const answer = vi.fn<(lent: ChatMessage[]) => AsyncGenerator<ChatMessage>>(async function* (lent) {
+      yield* await Promise.resolve(lent);
+    });
+    const chunks = store.lend(messages, {}, answer);
     await expect(chunks.next()).rejects.toMatchObject({ code: 'payload_too_large', param: 'c' });
     expect(objects.put).toHaveBeenCalledTimes(2);
+    expect(answer).not.toHaveBeenCalled();
+    expect(stored.size).toBe(0);
+    const two = store.lend(messages.slice(0, 2), {}, answer);
+    expect((await two.next()).value).toMatchObject({ images: [{ file: { objectId: 'o0' }, param: 'a' }] });
+    expect(stored.size).toBe(2);
+    await two.return(undefined);
     expect(stored.size).toBe(0);
   });
 });
