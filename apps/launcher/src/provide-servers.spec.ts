@@ -1,8 +1,28 @@
+import { inspectNats } from '#messaging';
+import { natsAccess } from '#service-kit';
 import { freePort } from '#testing';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { expect, it } from 'vitest';
-import { checkReachable } from './provide-servers.js';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { readLauncherEnvironment } from './environment.js';
+import { checkReachable, provideNats } from './provide-servers.js';
+
+it('writes the URL of its NATS server for services that the user starts, and removes it at the end', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'provide-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const server = await provideNats(readLauncherEnvironment({ MEGANEST_DATA_DIR: directory }), {});
+  const file = join(directory, 'nats', 'url');
+  const url = await readFile(file, 'utf8');
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const inspect = (NATS_URL: string) => inspectNats(natsAccess(readLauncherEnvironment({ NATS_URL })));
+  expect(await inspect(url)).toMatchObject({ jetStream: true });
+  await expect(inspect(server.url)).rejects.toThrow(/authorization/i);
+  await server.stop();
+  await expect(stat(file)).rejects.toThrow('ENOENT');
+});
 
 it('is content when one server of a list answers', async () => {
   const server = createServer().listen(0, '127.0.0.1');

@@ -6,6 +6,7 @@ import {
 } from '#local-stack';
 import { projectRoot } from '#paths';
 import { randomBytes } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { LauncherEnvironment } from './environment.js';
@@ -28,8 +29,9 @@ async function useExisting(variable: string, url: string, defaultPort: number): 
 }
 
 /**
- * Provides the NATS server at NATS_URL, else starts one with a token that only the services know. Errors:
- * UnreachableError, NatsServerNotFoundError, StartFailedError.
+ * Provides the NATS server at NATS_URL, else starts one with a new token, which the services get. While it runs, its
+ * URL with the token is in the file `nats/url` of the data directory for services that the user starts; only the owner
+ * can read the file. Errors: UnreachableError, NatsServerNotFoundError, StartFailedError.
  */
 export async function provideNats(
   { NATS_URL, NATS_SERVER_BINARY, MEGANEST_DATA_DIR }: LauncherEnvironment,
@@ -42,13 +44,21 @@ export async function provideNats(
     onProgress: (message) => console.log(message),
   });
   const token = randomBytes(32).toString('base64url');
+  const dataDirectory = join(MEGANEST_DATA_DIR, 'nats');
   const server = await startNatsServer({
     program,
-    dataDirectory: join(MEGANEST_DATA_DIR, 'nats'),
+    dataDirectory,
     configuration: `authorization { token: "${token}" }\n`,
     ...supervision,
   });
-  return { url: server.url, variables: { NATS_TOKEN: token }, stop: () => server.stop() };
+  const urlFile = join(dataDirectory, 'url');
+  await rm(urlFile, { force: true });
+  await writeFile(urlFile, server.url.replace('://', `://${token}@`), { mode: 0o600, flag: 'wx' });
+  const stop = async () => {
+    await rm(urlFile, { force: true });
+    await server.stop();
+  };
+  return { url: server.url, variables: { NATS_TOKEN: token }, stop };
 }
 
 /** Provides Postgres at DATABASE_URL, else starts the embedded one. Errors: UnreachableError, StartFailedError. */

@@ -45,6 +45,8 @@ async function startEmbedded(): Promise<TestPostgres> {
   const database = await startEmbeddedPostgres({
     dataDirectory: directory.path,
     template: postgresTemplate(),
+    // Benchmarks measure optimized code.
+    isShortLived: process.env.VITEST === 'true',
   });
   return {
     connectionString: database.connectionString,

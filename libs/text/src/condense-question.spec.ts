@@ -87,6 +87,18 @@ describe('condenseQuestion', () => {
     expect(condenseQuestion(turns(previous, 'Ann gets 18 weeks. [1]', question))).toBe(condensed);
   });
 
+  it('does not add the names of earlier answers to a clause of its own', () => {
+    const asked = turns(
+      'Who was at the Halcyon meeting?',
+      'Ann Lee in room Skua. [1]',
+      'Who was absent?',
+      'Joe. [1]',
+    );
+    const last = { role: 'user', content: 'How much is the barometer?' };
+    expect(condenseQuestion([...asked, last])).toBe('How much is the barometer? Halcyon');
+    expect(questionWithNames([...asked, last])).toBe('How much is the barometer? Halcyon');
+  });
+
   it('leaves a first question as it is, and does with turns of the system', () => {
     expect(condenseQuestion(turns('and who paid for it?'))).toBe('and who paid for it?');
     expect(condenseQuestion([{ role: 'system', content: 'Be brief.' }])).toBe('Be brief.');

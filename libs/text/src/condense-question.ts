@@ -38,17 +38,18 @@ const maxWords = { question: 6, answer: 4 };
  * unchanged. This does not use a model.
  */
 export function condenseQuestion(turns: readonly Turn[]): string {
-  const last = turns.findLastIndex(({ role }) => role === 'user');
-  const question = turns[last]?.content ?? turns.at(-1)?.content ?? '';
-  const before = turns.slice(0, Math.max(0, last));
-  const previous = before.findLast(({ role }) => role === 'user');
-  if (!previous || !isFollowUp(question)) return question;
+  return condense(turns).text;
+}
+
+/** `isWhole`: the condensed question stands for itself. */
+function condense(turns: readonly Turn[]): { text: string; isWhole: boolean } {
+  const { question, before } = lastQuestion(turns);
+  const asked = before.filter(({ role }) => role === 'user').map(({ content }) => content);
+  if (asked.length === 0 || !isFollowUp(question)) return { text: question, isWhole: true };
   const subject = condenseQuestion(before);
   const renamed = withOtherName(subject, question);
-  if (renamed !== undefined) return renamed;
-  const answer = before.findLast(({ role }) => role === 'assistant');
+  if (renamed !== undefined) return { text: renamed, isWhole: true };
   const known = new Set(contentWords(question).map(lower));
-  const isClause = isOwnClause(question, subject);
   const fresh = (words: string[], count: number) => {
     const chosen: string[] = [];
     for (const word of words) {
@@ -59,9 +60,13 @@ export function condenseQuestion(turns: readonly Turn[]): string {
     }
     return chosen;
   };
-  const fromQuestion = fresh(isClause ? names(subject) : namesFirst(subject), maxWords.question);
-  const fromAnswer = isClause ? [] : fresh(names(withoutMarkers(answer?.content ?? '')), maxWords.answer);
-  return [question, ...fromQuestion, ...fromAnswer].join(' ');
+  if (isOwnClause(question, subject)) {
+    const named = asked.map(names).findLast((found) => found.length > 0) ?? [];
+    return { text: [question, ...fresh(named, maxWords.question)].join(' '), isWhole: true };
+  }
+  const fromQuestion = fresh(namesFirst(subject), maxWords.question);
+  const fromAnswer = fresh(names(lastAnswer(before)), maxWords.answer);
+  return { text: [question, ...fromQuestion, ...fromAnswer].join(' '), isWhole: false };
 }
 
 /**
@@ -69,18 +74,25 @@ export function condenseQuestion(turns: readonly Turn[]): string {
  * previous question, and for a person the names of the answer. It does not repeat what the previous question asked.
  */
 export function questionWithNames(turns: readonly Turn[]): string {
-  const last = turns.findLastIndex(({ role }) => role === 'user');
-  const question = turns[last]?.content ?? turns.at(-1)?.content ?? '';
-  const condensed = condenseQuestion(turns);
-  // Another question, with the name of this one.
-  if (!condensed.startsWith(question) || condensed === question) return condensed;
-  const before = turns.slice(0, last);
+  const { text: condensed, isWhole } = condense(turns);
+  if (isWhole) return condensed;
+  const { question, before } = lastQuestion(turns);
   const known = new Set(contentWords(question).map(lower));
   const asked = names(condenseQuestion(before));
-  const answered = names(withoutMarkers(before.findLast(({ role }) => role === 'assistant')?.content ?? ''));
-  const all = [...asked, ...(person.test(question) ? answered : [])];
+  const all = [...asked, ...(person.test(question) ? names(lastAnswer(before)) : [])];
   const subject = all.filter((word) => !known.has(lower(word)));
   return subject.length === 0 ? condensed : [question, ...new Set(subject)].join(' ');
+}
+
+function lastQuestion(turns: readonly Turn[]): { question: string; before: readonly Turn[] } {
+  const last = turns.findLastIndex(({ role }) => role === 'user');
+  const question = turns[last]?.content ?? turns.at(-1)?.content ?? '';
+  return { question, before: turns.slice(0, Math.max(0, last)) };
+}
+
+/** The last answer without the markers of its citations. */
+function lastAnswer(turns: readonly Turn[]): string {
+  return withoutMarkers(turns.findLast(({ role }) => role === 'assistant')?.content ?? '');
 }
 
 /**

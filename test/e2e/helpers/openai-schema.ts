@@ -1,5 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { testData } from '#paths';
+import { cacheDirectory } from '#testing';
 import { Ajv, type ErrorObject } from 'ajv';
 import { parse } from 'yaml';
 
@@ -16,7 +19,7 @@ export function schemaValidator(): Validate | undefined {
     );
     return undefined;
   }
-  const { components } = withoutNullable(parse(readFileSync(document, 'utf8'))) as { components: unknown };
+  const { components } = withoutNullable(readDocument()) as { components: unknown };
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false });
   ajv.addSchema({ $id: 'openai', components });
   return (schema, body) => {
@@ -24,6 +27,20 @@ export function schemaValidator(): Validate | undefined {
     if (!check) throw new Error(`The document has no schema ${schema}.`);
     return check(body) === true ? [] : (check.errors ?? []).map(describe);
   };
+}
+
+/** Parses the document. The first spec file keeps it as JSON, since 3 MB of YAML take seconds. */
+function readDocument(): unknown {
+  const text = readFileSync(document, 'utf8');
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  const kept = join(cacheDirectory, `openai-openapi-${digest}.json`);
+  if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'));
+  const parsed: unknown = parse(text);
+  mkdirSync(cacheDirectory, { recursive: true });
+  const draft = `${kept}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify(parsed));
+  renameSync(draft, kept);
+  return parsed;
 }
 
 /** OpenAPI 3.0's `nullable` in JSON Schema's terms. */
