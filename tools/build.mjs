@@ -156,18 +156,20 @@ const kernelVariants = [
 
 /**
  * Compiles each wasm/<name>-kernels.ts, which is AssemblyScript, to dist/<name>-kernels.wasm, and with relaxed SIMD to
- * dist/<name>-kernels-relaxed.wasm. Throws with the compiler's messages.
+ * dist/<name>-kernels-relaxed.wasm if its folder has a relaxed-*.ts. Throws with the compiler's messages.
  */
 async function compileKernels() {
   const { default: asc } = await import('assemblyscript/asc');
-  for (const source of sources.filter((path) => /\/wasm\/[^/]+-kernels\.ts$/.test(path)))
-    for (const { suffix, options } of kernelVariants) {
+  for (const source of sources.filter((path) => /\/wasm\/[^/]+-kernels\.ts$/.test(path))) {
+    const hasRelaxed = sources.some((path) => path.startsWith(`${dirname(source)}/relaxed-`));
+    for (const { suffix, options } of hasRelaxed ? kernelVariants : kernelVariants.slice(0, 1)) {
       const target = join('dist', `${basename(source, '.ts')}${suffix}.wasm`);
       const messages = [];
       const stderr = { write: (text) => messages.push(text) };
       const { error } = await asc.main([source, '-o', target, '--baseDir', root, ...options], { stderr });
       if (error) throw new Error(messages.join(''));
     }
+  }
 }
 
 /** Changes with the sources, the installed packages and the configuration. */

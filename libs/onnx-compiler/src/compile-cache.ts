@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto';
-import { existsSync, createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile, realpath } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import {
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+  realpath,
+} from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { listWeightFiles } from './checkpoint/safetensors.js';
 
@@ -12,6 +22,7 @@ const compilerVersion = 11;
 const descriptionFile = 'compiled.json';
 const temporaryPrefix = '.compiling-';
 const oneDay = 86_400_000;
+const hashedAtOnce = 1 << 20;
 
 /** A compiled model, and the description that its compilation returned. */
 export interface Compiled<Description extends object> {
@@ -123,10 +134,22 @@ export async function fileDigest(file: string, cacheDir: string): Promise<string
   return sha256;
 }
 
-/** Reads a whole file. */
+/** Reads a whole file, the next bytes while those before them are hashed. Two buffers are used in turns. */
 export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  const file = await open(path);
+  try {
+    let [current, other] = [new Uint8Array(hashedAtOnce), new Uint8Array(hashedAtOnce)];
+    let { bytesRead } = await file.read(current);
+    while (bytesRead > 0) {
+      const reading = file.read(other);
+      hash.update(current.subarray(0, bytesRead));
+      ({ bytesRead } = await reading);
+      [current, other] = [other, current];
+    }
+  } finally {
+    await file.close();
+  }
   return hash.digest('hex');
 }
 

@@ -1,5 +1,12 @@
 import { z } from 'zod';
+import type { StoredValues } from '../kernels/stored-values.js';
 import type { RowRange, SafetensorsReader } from './safetensors.js';
+import { transpose } from './transpose.js';
+
+/** Rows `first` to `first + count − 1` of a matrix. */
+export interface Piece extends RowRange {
+  readonly values: StoredValues;
+}
 
 /** A weight matrix of a checkpoint, `[rows, columns]` = `[outputs, inputs]` as in PyTorch. It is read on demand. */
 export interface Matrix {
@@ -8,8 +15,12 @@ export interface Matrix {
   readonly rows: number;
   readonly columns: number;
   readonly read: () => Promise<Float32Array>;
-  /** Reads rows into an array of their size; present if the checkpoint stores the matrix unchanged. */
-  readonly readRows?: (rows: RowRange, target: Float32Array) => Promise<void>;
+  /**
+   * Reads the matrix in pieces of whole rows of about `valuesAtOnce` values, so that a large one is never whole in memory as
+   * float32. The numbers of a piece are valid until the next one is requested. Present if the checkpoint stores the matrix
+   * unchanged.
+   */
+  readonly readPieces?: (valuesAtOnce: number) => AsyncGenerator<Piece>;
   /** Block-wise weights of the checkpoint, in the layout of the operator. */
   readonly blocks?: { readonly format: BlockFormat; read(): Promise<BlockMatrix> };
 }
@@ -93,6 +104,24 @@ const perWord = 8;
 
 const nibble = (word: number, index: number): number => (word >>> (index * 4)) & 15;
 
+/** Returns the levels `[rows, columns]`, two a byte, of words `[columns, rows ÷ 8]`. */
+function levelsOfAwq(words: Int32Array, rows: number, columns: number): Uint8Array {
+  const values = new Uint8Array((rows * columns) / 2);
+  const lineWords = rows / perWord;
+  const rowBytes = columns / 2;
+  for (let word = 0; word < lineWords; word++)
+    for (let byte = 0; byte < rowBytes; byte++) {
+      const low = words[2 * byte * lineWords + word]!;
+      const high = words[(2 * byte + 1) * lineWords + word]!;
+      for (let row = 0; row < perWord; row++) {
+        const shift = awqNibbles[row]! * 4;
+        const place = (word * perWord + row) * rowBytes + byte;
+        values[place] = ((low >>> shift) & 15) | (((high >>> shift) & 15) << 4);
+      }
+    }
+  return values;
+}
+
 /**
  * Returns the weight of the layer `layer` whose 4-bit values are packed as by GPTQ or AWQ. The matrix also has
  * blocks if its groups are contiguous inputs of a size that the operator supports.
@@ -138,14 +167,14 @@ class PackedWeight {
 
   async toBlocks(block: number): Promise<BlockMatrix> {
     const { rows, columns, groups } = this;
-    const { level, zeroPoint, scale } = await this.unpack();
+    const { words, isAwq, zeroPoint, scale } = await this.unpack();
     const blocks = columns / block;
-    const values = new Uint8Array((rows * columns) / 2);
+    const values = isAwq
+      ? levelsOfAwq(words, rows, columns)
+      : new Uint8Array(transpose(words, columns / perWord, rows).buffer);
     const scales = new Float32Array(rows * blocks);
     const zeroPoints = new Uint8Array(rows * Math.ceil(blocks / 2));
     for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column += 2)
-        values[(row * columns + column) / 2] = level(row, column) | (level(row, column + 1) << 4);
       for (let index = 0; index < blocks; index++) {
         const group = Math.floor((index * groups) / blocks);
         scales[row * blocks + index] = scale(row, group);
@@ -179,6 +208,8 @@ class PackedWeight {
     const byRow = (packed: Int32Array, line: number, row: number): number =>
       nibble(packed[(line * rows + row) >> 3]!, isAwq ? awqNibbles[row % perWord]! : row % perWord);
     return {
+      words,
+      isAwq,
       level: (row: number, column: number): number =>
         isAwq ? byRow(words, column, row) : nibble(words[(column >> 3) * rows + row]!, column % perWord),
       zeroPoint: (row: number, group: number): number => (byRow(zeros, group, row) + packing.zeroOffset) & 15,

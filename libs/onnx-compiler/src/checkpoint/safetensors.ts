@@ -3,44 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { UnsupportedModelError } from '../config-file.js';
-
-/** Half precision needs its exponent moved, so a table converts it; bfloat16 is the upper half of a float32. */
-
-const halfToFloatTable = buildHalfTable();
-
-function halfToFloat(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 0x1f;
-  const fraction = bits & 0x3ff;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}
-
-function buildHalfTable(): Float32Array {
-  const table = new Float32Array(65_536);
-  for (let bits = 0; bits < table.length; bits++) table[bits] = halfToFloat(bits);
-  return table;
-}
-
-/** Converts IEEE half precision (`F16` of safetensors) to float32 exactly. */
-export function float16ToFloat32(bits: Uint16Array): Float32Array {
-  const values = new Float32Array(bits.length);
-  for (let i = 0; i < bits.length; i++) values[i] = halfToFloatTable[bits[i]!]!;
-  return values;
-}
-
-/** Converts bfloat16 (`BF16` of safetensors) to float32 exactly. */
-export function bfloat16ToFloat32(bits: Uint16Array): Float32Array {
-  const values = new Float32Array(bits.length);
-  widenBfloat16(bits, values);
-  return values;
-}
-
-function widenBfloat16(bits: Uint16Array, target: Float32Array): void {
-  const words = new Uint32Array(target.buffer, target.byteOffset, target.length);
-  for (let i = 0; i < words.length; i++) words[i] = bits[i]! << 16;
-}
+import { isFloatType, storedFloats, type StoredValues, toFloats } from '../kernels/stored-values.js';
 
 const entrySchema = z.object({
   dtype: z.string(),
@@ -102,8 +65,7 @@ export async function listWeightFiles(modelDirectory: string): Promise<string[]>
  */
 export class SafetensorsReader {
   private readonly used = new Set<string>();
-  /** Buffer for reading rows; reused, because allocating it takes as long as reading. */
-  private buffer = new Uint8Array(0);
+  private readonly spare: Uint8Array<ArrayBuffer>[] = [];
 
   private constructor(
     private readonly modelDirectory: string,
@@ -163,27 +125,30 @@ export class SafetensorsReader {
    * equal group of a row) in the tensor `<name>_scale`. `rows`: a part of it, along the first dimension.
    */
   async readFloat32(name: string, rows?: RowRange): Promise<Float32Array> {
-    const tensor = partOf(this.find(name), rows);
-    const bytes = await this.readBytes(tensor);
-    if (tensor.dtype === 'F32') return new Float32Array(bytes.buffer);
-    if (tensor.dtype === 'F16') return float16ToFloat32(new Uint16Array(bytes.buffer));
-    if (tensor.dtype === 'BF16') return bfloat16ToFloat32(new Uint16Array(bytes.buffer));
-    if (tensor.dtype === 'I8' && this.has(`${name}_scale`))
-      return dequantize(new Int8Array(bytes.buffer), await this.readFloat32(`${name}_scale`, rows));
-    throw new UnsupportedModelError(`the type ${tensor.dtype} of tensor ${name}`, this.modelDirectory);
+    return toFloats(await this.readStored(name, rows));
   }
 
-  /** Reads rows of a tensor as {@link readFloat32} into an array of their size; bfloat16 without an additional copy. */
-  async readRows(name: string, rows: RowRange, target: Float32Array): Promise<void> {
+  /** Reads a tensor as {@link readFloat32}, in the type that the file has; int8 as floats. `memory`: for the bytes. */
+  async readStored(name: string, rows?: RowRange, memory?: Uint8Array<ArrayBuffer>): Promise<StoredValues> {
     const tensor = partOf(this.find(name), rows);
-    if (tensor.dtype !== 'BF16') {
-      target.set(await this.readFloat32(name, rows));
-      return;
-    }
-    if (this.buffer.length < tensor.bytes) this.buffer = new Uint8Array(tensor.bytes);
-    const bytes = this.buffer.subarray(0, tensor.bytes);
-    await readFully(this.handles.get(tensor.file)!, bytes, tensor.offset, tensor.file);
-    widenBfloat16(new Uint16Array(bytes.buffer, 0, tensor.bytes / 2), target);
+    const { dtype } = tensor;
+    const bytes = await this.readBytes(tensor, memory?.subarray(0, tensor.bytes));
+    if (isFloatType(dtype)) return { type: dtype, bytes };
+    if (dtype !== 'I8' || !this.has(`${name}_scale`))
+      throw new UnsupportedModelError(`the type ${dtype} of tensor ${name}`, this.modelDirectory);
+    const scales = await this.readFloat32(`${name}_scale`, rows);
+    return storedFloats(dequantize(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length), scales));
+  }
+
+  /** Returns memory for rows of a tensor. It is used again after {@link giveBack}, since allocating takes as long as reading. */
+  borrow(name: string, rows: number): Uint8Array<ArrayBuffer> {
+    const { bytes } = partOf(this.find(name), { first: 0, count: rows });
+    const spare = this.spare.pop();
+    return spare && spare.length >= bytes ? spare : new Uint8Array(bytes);
+  }
+
+  giveBack(memory: Uint8Array<ArrayBuffer>): void {
+    this.spare.push(memory);
   }
 
   /** Reads a tensor of 32-bit integers. Errors: UnsupportedModelError for another type. */
@@ -216,8 +181,10 @@ export class SafetensorsReader {
     return tensor;
   }
 
-  private async readBytes(tensor: StoredTensor): Promise<Uint8Array<ArrayBuffer>> {
-    const bytes = new Uint8Array(tensor.bytes);
+  private async readBytes(
+    tensor: StoredTensor,
+    bytes = new Uint8Array(tensor.bytes),
+  ): Promise<Uint8Array<ArrayBuffer>> {
     await readFully(this.handles.get(tensor.file)!, bytes, tensor.offset, tensor.file);
     return bytes;
   }

@@ -1,25 +1,48 @@
-import { type BlockMatrix, type Matrix, type NormWeights, packedMatrix, type Packing } from './matrix.js';
+import { storedFloats } from '../kernels/stored-values.js';
+import {
+  type BlockMatrix,
+  type Matrix,
+  type NormWeights,
+  packedMatrix,
+  type Packing,
+  type Piece,
+} from './matrix.js';
 import type { SafetensorsReader } from './safetensors.js';
 
-/**
- * Reads a matrix in pieces of whole rows of about `valuesAtOnce` values (8 MiB), so that a large one is never whole in
- * memory as float32. Each piece overwrites the one before it.
- */
-export async function* readPieces(
-  { rows, columns, read, readRows }: Matrix,
-  valuesAtOnce = 1 << 21,
-): AsyncGenerator<{ first: number; count: number; values: Float32Array }> {
-  if (!readRows) {
-    yield { first: 0, count: rows, values: await read() };
-    return;
-  }
+/** Values of a piece: 2 MiB as bfloat16. */
+const pieceValues = 1 << 20;
+
+/** Reads a matrix in pieces if it can be read so; see {@link Matrix.readPieces}. */
+export async function* readPieces(source: Matrix, valuesAtOnce = pieceValues): AsyncGenerator<Piece> {
+  if (source.readPieces) yield* source.readPieces(valuesAtOnce);
+  else yield { first: 0, count: source.rows, values: storedFloats(await source.read()) };
+}
+
+/** Reads rows of a tensor, and the next rows while the caller works. */
+async function* piecesOf(
+  reader: SafetensorsReader,
+  name: string,
+  { rows, columns }: { rows: number; columns: number },
+  valuesAtOnce: number,
+): AsyncGenerator<Piece> {
   const step = Math.min(rows, Math.max(1, Math.floor(valuesAtOnce / columns)));
-  const memory = new Float32Array(step * columns);
-  for (let first = 0; first < rows; first += step) {
+  const memories = Array.from({ length: step < rows ? 2 : 1 }, () => reader.borrow(name, step));
+  const read = async (first: number): Promise<Piece> => {
     const count = Math.min(step, rows - first);
-    const values = memory.subarray(0, count * columns);
-    await readRows({ first, count }, values);
-    yield { first, count, values };
+    const memory = memories[(first / step) % 2];
+    return { first, count, values: await reader.readStored(name, { first, count }, memory) };
+  };
+  let next = read(0);
+  try {
+    for (let first = 0; first < rows; first += step) {
+      const piece = await next;
+      if (first + step < rows) next = read(first + step);
+      yield piece;
+    }
+  } finally {
+    // A caller may have ended early.
+    await Promise.allSettled([next]);
+    for (const memory of memories) reader.giveBack(memory);
   }
 }
 
@@ -34,7 +57,7 @@ export function matrix(reader: SafetensorsReader, name: string): Matrix {
     rows,
     columns,
     read: () => reader.readFloat32(name),
-    readRows: (part, target) => reader.readRows(name, part, target),
+    readPieces: (valuesAtOnce) => piecesOf(reader, name, { rows, columns }, valuesAtOnce),
   };
 }
 
@@ -43,32 +66,24 @@ export function stack(name: string, parts: readonly Matrix[]): Matrix {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   const columns = parts[0]!.columns;
   const blocks = stackBlocks(parts);
-  const readRows = stackRows(parts);
   return {
     name,
     rows,
     columns,
     read: () => concatenate(parts),
-    ...(readRows && { readRows }),
+    readPieces: (valuesAtOnce) => piecesOfStack(parts, valuesAtOnce),
     ...(blocks && { blocks }),
   };
 }
 
-/** Reads rows of stacked matrices from the matrices that contain them. */
-function stackRows(parts: readonly Matrix[]): Matrix['readRows'] {
-  if (parts.some(({ readRows }) => !readRows)) return undefined;
-  return async ({ first, count }, target) => {
-    let start = 0;
-    for (const { rows, columns, readRows } of parts) {
-      const from = Math.max(first, start);
-      const until = Math.min(first + count, start + rows);
-      if (from < until) {
-        const place = target.subarray((from - first) * columns, (until - first) * columns);
-        await readRows!({ first: from - start, count: until - from }, place);
-      }
-      start += rows;
-    }
-  };
+/** Reads stacked matrices one after the other. */
+async function* piecesOfStack(parts: readonly Matrix[], valuesAtOnce: number): AsyncGenerator<Piece> {
+  let start = 0;
+  for (const part of parts) {
+    for await (const { first, count, values } of readPieces(part, valuesAtOnce))
+      yield { first: start + first, count, values };
+    start += part.rows;
+  }
 }
 
 /** Blocks of a row do not depend on other rows, so matrices with the same format follow each other. */
@@ -105,40 +120,11 @@ function joinFloats(parts: readonly Float32Array[]): Float32Array {
 async function concatenate(parts: readonly Matrix[]): Promise<Float32Array> {
   const values = new Float32Array(parts.reduce((sum, part) => sum + part.rows * part.columns, 0));
   let offset = 0;
-  for (const { rows, columns, read, readRows } of parts) {
-    const end = offset + rows * columns;
-    if (readRows) await readRows({ first: 0, count: rows }, values.subarray(offset, end));
-    else values.set(await read(), offset);
-    offset = end;
+  for (const part of parts) {
+    values.set(await part.read(), offset);
+    offset += part.rows * part.columns;
   }
   return values;
-}
-
-/** Transposes `[rows, columns]` to `[columns, rows]`. */
-export function transpose<T extends Float32Array | Int8Array>(values: T, rows: number, columns: number): T {
-  const result = new (values.constructor as new (length: number) => T)(values.length);
-  transposeRows({ values, first: 0, count: rows }, { values: result, rows, columns });
-  return result;
-}
-
-/**
- * Writes `count` rows of a matrix, from row `first` on, into the transposed matrix `[columns, rows]`, in tiles that fit
- * the CPU cache.
- */
-export function transposeRows<T extends Float32Array | Int8Array>(
-  { values, first, count }: { values: T; first: number; count: number },
-  target: { values: T; rows: number; columns: number },
-): void {
-  const { values: result, rows, columns } = target;
-  const tile = 32;
-  for (let left = 0; left < columns; left += tile)
-    for (let top = 0; top < count; top += tile) {
-      const [right, bottom] = [Math.min(left + tile, columns), Math.min(top + tile, count)];
-      for (let column = left; column < right; column++) {
-        const place = column * rows + first;
-        for (let row = top; row < bottom; row++) result[place + row] = values[row * columns + column]!;
-      }
-    }
 }
 
 /** A linear layer: its matrix and its optional bias. */

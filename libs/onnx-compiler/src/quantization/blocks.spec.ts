@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { randomNumbers } from '../checkpoint/checkpoint.fixture.js';
-import { dequantizeBlocks, quantizeBlocks, quantizeBlocksLazily } from './blocks.js';
+import { dequantizeBlocks, quantizeBlocks } from './blocks.js';
 import { type BlockFormat, halfAt } from '../checkpoint/matrix.js';
 
 const [rows, columns] = [12, 200];
@@ -66,29 +66,5 @@ describe('quantizeBlocks', () => {
     const result = roundTrip({ bits: 8, block: 32, zeroPoints: false });
     const error = result.map((value, index) => Math.abs(value - weights[index]!));
     expect(Math.max(...error)).toBeLessThanOrEqual((0.08 / 127) * 0.51);
-  });
-});
-
-describe('quantizeBlocksLazily', () => {
-  it.each([4, 8] as const)('rounds a matrix with %i bits in pieces as in one', async (bits) => {
-    const [height, width] = [4099, 640];
-    const values = Float32Array.from({ length: height * width }, () => random() / 50);
-    const format: BlockFormat = { bits, block: 128, zeroPoints: bits === 4 };
-    const take = quantizeBlocksLazily(
-      {
-        name: 'large',
-        rows: height,
-        columns: width,
-        read: () => Promise.resolve(values),
-        readRows: async ({ first, count }, target) =>
-          target.set(values.subarray(first * width, (first + count) * width)),
-      },
-      format,
-    );
-    const none = new Uint8Array(0);
-    const whole = { zeroPoints: none, ...quantizeBlocks(values, height, width, format) };
-    expect(Buffer.compare(await take('values'), whole.values)).toBe(0);
-    expect(await take('scales')).toEqual(whole.scales);
-    expect(await take('zeroPoints')).toEqual(whole.zeroPoints);
   });
 });

@@ -1,12 +1,11 @@
-import { halfAt, setHalf, type BlockFormat, type BlockMatrix, type Matrix } from '../checkpoint/matrix.js';
+import { halfAt, type BlockFormat, type BlockMatrix, type Matrix, type Piece } from '../checkpoint/matrix.js';
 import { readPieces } from '../checkpoint/weights.js';
-import { largestMagnitude, roundToByte, takenOnce } from './quantize.js';
+import { weightKernels } from '../kernels/kernels.js';
+import { loadFloats, storedBytes, storedFloats } from '../kernels/stored-values.js';
+import { rowsOfStrip, takenOnce } from './quantize.js';
 
 /** Number of weights of a row that share a scale. */
 export type BlockSize = 32 | 128;
-
-const levels = 16;
-const middle = 8;
 
 /** Candidates in the search for the step size of a block. */
 interface Search {
@@ -37,166 +36,75 @@ export function quantizeBlocks(
   values: Float32Array,
   rows: number,
   columns: number,
-  { bits, block, zeroPoints }: BlockFormat,
-  search = searchFor(rows * columns),
+  format: BlockFormat,
 ): BlockMatrix {
-  if (bits === 8) return quantizeBytes(values, rows, columns, block);
-  const blocks = Math.ceil(columns / block);
-  const result = emptyBlocks(rows, blocks, block, zeroPoints);
-  const fit = new BlockFit(values, zeroPoints ? search : thorough);
-  for (let row = 0; row < rows; row++)
-    for (let index = 0; index < blocks; index++) {
-      const start = row * columns + index * block;
-      const end = Math.min(start + block, (row + 1) * columns);
-      if (zeroPoints) fit.chooseInRange(start, end);
-      else fit.chooseAroundMiddle(start, end);
-      const place = row * blocks + index;
-      result.scales[place] = fit.pack(start, end, result.values, (place * block) / 2);
-      if (result.zeroPoints)
-        setHalf(result.zeroPoints, row * Math.ceil(blocks / 2) * 2 + index, fit.zeroPoint);
-    }
+  const result = emptyBlocks(rows, columns, format);
+  quantizePiece({ first: 0, count: rows, values: storedFloats(values) }, { rows, columns }, format, result);
   return result;
 }
 
-/** 8 bits: the largest magnitude of a block is 127 steps from the zero point, 128. */
-function quantizeBytes(values: Float32Array, rows: number, columns: number, block: number): BlockMatrix {
+/** Returns memory for blocks. */
+function emptyBlocks(rows: number, columns: number, { bits, block, zeroPoints }: BlockFormat): BlockMatrix {
   const blocks = Math.ceil(columns / block);
-  const bytes = new Uint8Array(rows * blocks * block).fill(128);
-  const scales = new Float32Array(rows * blocks);
-  for (let index = 0; index < rows * blocks; index++) {
-    const start = Math.floor(index / blocks) * columns + (index % blocks) * block;
-    const length = Math.min(block, columns - (index % blocks) * block);
-    const largest = largestMagnitude(values, start, start + length);
-    scales[index] = largest / 127;
-    const inverse = largest > 0 ? 127 / largest : 0;
-    for (let i = 0; i < length; i++) bytes[index * block + i] = roundToByte(values[start + i]! * inverse);
-  }
-  return { values: bytes, scales };
-}
-
-/** Returns bytes whose halves are both 8. */
-const filledHalves = (length: number): Uint8Array => new Uint8Array(length).fill(middle * (levels + 1));
-
-/** Returns blocks of zero weights. */
-function emptyBlocks(rows: number, blocks: number, block: number, zeroPoints: boolean): BlockMatrix {
   return {
-    values: filledHalves((rows * blocks * block) / 2),
+    values: new Uint8Array((rows * blocks * block * bits) / 8),
     scales: new Float32Array(rows * blocks),
-    ...(zeroPoints && { zeroPoints: filledHalves(rows * Math.ceil(blocks / 2)) }),
+    ...(zeroPoints && { zeroPoints: new Uint8Array(rows * Math.ceil(blocks / 2)) }),
   };
 }
 
-/**
- * Computes step size and zero point, block by block. It does not allocate objects for a block, because a large model
- * has millions of blocks.
- */
-class BlockFit {
-  zeroPoint = middle;
-  private inverseStep = 0;
-  private most = -1;
-
-  constructor(
-    private readonly values: Float32Array,
-    private readonly search: Search,
-  ) {}
-
-  /** Symmetric: the value of the largest magnitude takes the side with one more level. */
-  chooseAroundMiddle(start: number, end: number): void {
-    const { values } = this;
-    let largest = 0;
-    for (let i = start; i < end; i++) if (Math.abs(values[i]!) > Math.abs(largest)) largest = values[i]!;
-    this.reset();
-    if (largest !== 0) this.trySymmetric(start, end, largest);
-  }
-
-  /** With a zero point the levels cover the range of the block, which need not be symmetric. */
-  chooseInRange(start: number, end: number): void {
-    const { values, search } = this;
-    let [low, high] = [0, 0];
-    for (let i = start; i < end; i++) {
-      const value = values[i]!;
-      if (value > high) high = value;
-      else if (value < low) low = value;
-    }
-    this.reset();
-    if (low === high) return;
-    for (const coverage of search.coverages) {
-      const inverseStep = (levels - 1) / ((high - low) * coverage);
-      this.try(start, end, inverseStep, Math.round(-low * coverage * inverseStep));
-    }
-    this.trySymmetric(start, end, high > -low ? high : low);
-  }
-
-  /** Writes the levels of the block; returns its scale, the one with the least squared error for them. */
-  pack(start: number, end: number, target: Uint8Array, offset: number): number {
-    const { values, inverseStep, zeroPoint } = this;
-    const shift = zeroPoint + 0.5;
-    let [products, squares] = [0, 0];
-    for (let i = start, byte = offset; i < end; i += 2, byte++) {
-      const first = values[i]!;
-      const second = i + 1 < end ? values[i + 1]! : 0;
-      const low = levelOf(first * inverseStep + shift);
-      const high = levelOf(second * inverseStep + shift);
-      target[byte] = low | (high << 4);
-      products += first * (low - zeroPoint) + second * (high - zeroPoint);
-      squares += (low - zeroPoint) ** 2 + (high - zeroPoint) ** 2;
-    }
-    return squares > 0 ? products / squares : 0;
-  }
-
-  private reset(): void {
-    this.zeroPoint = middle;
-    this.inverseStep = 0;
-    this.most = -1;
-  }
-
-  private trySymmetric(start: number, end: number, largest: number): void {
-    for (const reach of this.search.reaches) this.try(start, end, -reach / largest, middle);
-  }
-
-  private try(start: number, end: number, inverseStep: number, zeroPoint: number): void {
-    const gain = gainOf(this.values, start, end, inverseStep, zeroPoint);
-    if (gain <= this.most) return;
-    this.most = gain;
-    this.inverseStep = inverseStep;
-    this.zeroPoint = zeroPoint;
+/** Rounds rows of a matrix into `target`. */
+function quantizePiece(
+  { first, count, values }: Piece,
+  { rows, columns }: { rows: number; columns: number },
+  { bits, block, zeroPoints }: BlockFormat,
+  target: BlockMatrix,
+): void {
+  const kernels = weightKernels();
+  const strip = Math.min(rowsOfStrip(columns), count);
+  const blocks = Math.ceil(columns / block);
+  const [rowBytes, zeroBytes] = [(blocks * block * bits) / 8, zeroPoints ? Math.ceil(blocks / 2) : 0];
+  const [search, source, floats, bytes, scales, zeros] = kernels.reserve([
+    searchBytes,
+    storedBytes(values, strip * columns),
+    strip * columns * 4,
+    strip * rowBytes,
+    strip * blocks * 4,
+    strip * zeroBytes,
+  ]);
+  writeSearch(search, zeroPoints ? searchFor(rows * columns) : thorough);
+  for (let row = 0; row < count; row += strip) {
+    const height = Math.min(strip, count - row);
+    loadFloats(values, { first: row * columns, count: height * columns }, { source, target: floats });
+    kernels.run.quantizeBlocks(
+      floats,
+      height,
+      columns,
+      block,
+      bits,
+      bytes,
+      scales,
+      zeroPoints ? zeros : 0,
+      search,
+    );
+    const place = first + row;
+    target.values.set(kernels.bytes(bytes, height * rowBytes), place * rowBytes);
+    target.scales.set(kernels.floats(scales, height * blocks), place * blocks);
+    target.zeroPoints?.set(kernels.bytes(zeros, height * zeroBytes), place * zeroBytes);
   }
 }
 
-/**
- * Returns the quality of a step size. With the best scale for rounded values q the squared error is
- * Σx² − (Σxq)² / Σq², so the second term is compared. Two sums run in parallel, because each addition waits for the
- * previous one.
- */
-function gainOf(
-  values: Float32Array,
-  start: number,
-  end: number,
-  inverseStep: number,
-  zeroPoint: number,
-): number {
-  const shift = zeroPoint + 0.5;
-  let [even, odd, squares] = [0, 0, 0];
-  for (let i = start; i < end; i += 2) {
-    const first = values[i]!;
-    const second = i + 1 < end ? values[i + 1]! : 0;
-    let low = (first * inverseStep + shift) | 0;
-    let high = (second * inverseStep + shift) | 0;
-    if ((low | high) >>> 4 !== 0) {
-      low = levelOf(low);
-      high = levelOf(high);
-    }
-    low = (low - zeroPoint) | 0;
-    high = (high - zeroPoint) | 0;
-    even += first * low;
-    odd += second * high;
-    squares = (squares + Math.imul(low, low) + Math.imul(high, high)) | 0;
-  }
-  const products = even + odd;
-  return squares > 0 ? (products * products) / squares : 0;
-}
+/** Bytes of a search with its candidates and a block, as wasm/fit-block.ts lays them out. */
+const searchBytes = 608 + 128 * 4;
+const offsetOfNumbers = 8;
 
-const levelOf = (position: number): number => Math.min(levels - 1, Math.max(0, position | 0));
+/** Writes the search where the kernels read it. */
+function writeSearch(address: number, { coverages, reaches }: Search): void {
+  const kernels = weightKernels();
+  const numbers = [...coverages, ...reaches];
+  kernels.integersOf32(address, 2).set([coverages.length, reaches.length]);
+  kernels.doubles(address + offsetOfNumbers, numbers.length).set(numbers);
+}
 
 /** Returns the weights of blocks, `[rows, columns]`. */
 export function dequantizeBlocks(
@@ -221,20 +129,8 @@ export function dequantizeBlocks(
 }
 
 async function quantizePieces(source: Matrix, format: BlockFormat): Promise<BlockMatrix> {
-  const { rows, columns } = source;
-  const blocks = Math.ceil(columns / format.block);
-  const search = searchFor(rows * columns);
-  const result: BlockMatrix = {
-    values: new Uint8Array((rows * blocks * format.block * format.bits) / 8),
-    scales: new Float32Array(rows * blocks),
-    ...(format.zeroPoints && { zeroPoints: new Uint8Array(rows * Math.ceil(blocks / 2)) }),
-  };
-  for await (const { first, count, values } of readPieces(source)) {
-    const piece = quantizeBlocks(values, count, columns, format, search);
-    result.values.set(piece.values, (first * result.values.length) / rows);
-    result.scales.set(piece.scales, first * blocks);
-    if (piece.zeroPoints) result.zeroPoints?.set(piece.zeroPoints, first * Math.ceil(blocks / 2));
-  }
+  const result = emptyBlocks(source.rows, source.columns, format);
+  for await (const piece of readPieces(source)) quantizePiece(piece, source, format, result);
   return result;
 }
 

@@ -1,5 +1,6 @@
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
-import { transpose, type LinearWeights } from '../checkpoint/weights.js';
+import { transpose } from '../checkpoint/transpose.js';
+import type { LinearWeights } from '../checkpoint/weights.js';
 import type { BlockFormat, Matrix } from '../checkpoint/matrix.js';
 import { quantizeBlocksLazily } from './blocks.js';
 import { quantizeLazily, quantizeRowsInGraph, rowRanges } from './quantize.js';

@@ -1,8 +1,10 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Matrix } from '../checkpoint/matrix.js';
+import type { Matrix, Piece } from '../checkpoint/matrix.js';
 import { SafetensorsReader } from '../checkpoint/safetensors.js';
-import { readPieces, transposeRows } from '../checkpoint/weights.js';
+import { readPieces } from '../checkpoint/weights.js';
+import { weightKernels } from '../kernels/kernels.js';
+import { loadFloats, storedBytes, storedFloats, valuesOfStrip } from '../kernels/stored-values.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
 
 /** Int8 weights with one scale per row (output channel): value = quantized × scale. */
@@ -15,45 +17,55 @@ interface QuantizedMatrix {
 
 /** Rounds each row symmetrically to int8 by its largest magnitude. */
 export function quantizeRows(values: Float32Array, rows: number, columns: number): QuantizedMatrix {
-  const quantized = new Int8Array(values.length);
-  const scales = new Float32Array(rows);
-  for (let row = 0; row < rows; row++) {
-    const start = row * columns;
-    const end = start + columns;
-    const largest = Math.max(largestMagnitude(values, start, end), 1e-8);
-    scales[row] = largest / 127;
-    const inverse = 127 / largest;
-    for (let i = start; i < end; i++) quantized[i] = roundToByte(values[i]! * inverse) - 128;
-  }
-  return { values: quantized, scales };
+  const result = { values: new Int8Array(values.length), scales: new Float32Array(rows) };
+  quantizePiece({ first: 0, count: rows, values: storedFloats(values) }, { rows, columns }, result, false);
+  return result;
 }
 
-/** The largest magnitude of a range of numbers. Three times as fast as `Math.max` and `Math.abs`. */
-export function largestMagnitude(values: Float32Array, start: number, end: number): number {
-  let [low, high] = [0, 0];
-  for (let i = start; i < end; i++) {
-    const value = values[i]!;
-    if (value > high) high = value;
-    else if (value < low) low = value;
-  }
-  return high > -low ? high : -low;
-}
+/** Rows that are computed together. Their number is a multiple of 8, as squares of a transposition need it. */
+export const rowsOfStrip = (columns: number): number =>
+  Math.max(1, Math.floor(valuesOfStrip / columns / 8)) * 8;
 
-/** Rounds a number from −127 to 127 and adds 128. `| 0` is much faster than `Math.round`. */
-export const roundToByte = (value: number): number => (value + 128.5) | 0;
+const toMultipleOf8 = (count: number): number => Math.ceil(count / 8) * 8;
+
+/** Rounds rows of a matrix into `target`. `transposed`: the target's values are `[columns, rows]`. */
+function quantizePiece(
+  { first, count, values }: Piece,
+  { rows, columns }: { rows: number; columns: number },
+  target: QuantizedMatrix,
+  transposed: boolean,
+): void {
+  const kernels = weightKernels();
+  const strip = Math.min(rowsOfStrip(columns), toMultipleOf8(count));
+  // Rows whose distance is a power of two would have the same place in the cache.
+  const stride = transposed ? toMultipleOf8(columns) + 8 : columns;
+  const lineBytes = toMultipleOf8(count);
+  const [source, floats, bytes, scales, lines] = kernels.reserve([
+    storedBytes(values, strip * columns),
+    strip * columns * 4,
+    strip * stride,
+    count * 4,
+    transposed ? toMultipleOf8(columns) * lineBytes : 0,
+  ]);
+  for (let row = 0; row < count; row += strip) {
+    const height = Math.min(strip, count - row);
+    loadFloats(values, { first: row * columns, count: height * columns }, { source, target: floats });
+    kernels.run.quantizeRows(floats, height, columns, bytes, stride, scales + row * 4);
+    if (transposed) kernels.run.transposeBytes(bytes, height, columns, stride, lines + row, lineBytes);
+    else target.values.set(kernels.integers(bytes, height * columns), (first + row) * columns);
+  }
+  target.scales.set(kernels.floats(scales, count), first);
+  if (transposed)
+    for (let column = 0; column < columns; column++)
+      target.values.set(kernels.integers(lines + column * lineBytes, count), column * rows + first);
+}
 
 /** `transposed`: the values are `[columns, rows]`. */
 async function quantizePieces(source: Matrix, transposed: boolean): Promise<QuantizedMatrix> {
   const { rows, columns } = source;
-  const values = new Int8Array(rows * columns);
-  const scales = new Float32Array(rows);
-  for await (const { first, count, values: exact } of readPieces(source)) {
-    const piece = quantizeRows(exact, count, columns);
-    if (transposed) transposeRows({ values: piece.values, first, count }, { values, rows, columns });
-    else values.set(piece.values, first * columns);
-    scales.set(piece.scales, first);
-  }
-  return { values, scales };
+  const result = { values: new Int8Array(rows * columns), scales: new Float32Array(rows) };
+  for await (const piece of readPieces(source)) quantizePiece(piece, source, result, transposed);
+  return result;
 }
 
 /**
