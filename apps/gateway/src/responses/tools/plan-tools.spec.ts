@@ -43,6 +43,20 @@ describe('planTools', () => {
     expect(plan({ tools })).toEqual(['tools.web_search', 'tools.local_shell']);
   });
 
+  it('refuses file_search before a mega service, which has documents of its own', () => {
+    const search = {
+      tools: [
+        { type: 'function', name: 'add' },
+        { type: 'file_search', vector_store_ids: ['vs_1'] },
+      ],
+    };
+    for (const callsTools of [false, true])
+      expect(() => plan(search, true, callsTools)).toThrow(
+        'tools[1]: a mega service searches its own documents',
+      );
+    expect(plan({ ...search, tool_choice: 'none' }, true)).toEqual([]);
+  });
+
   it.each([
     'none',
     'auto',

@@ -17,11 +17,18 @@ interface ToolPlanOptions {
  * Checks the tools of a request before its response begins. Returns the names of fields and types without effect: types
  * that this server does not know, and `tools` where the model would have to call them but does not call tools.
  * Errors: invalid_request with the path of the tool or `tool_choice`; unsupported_parameter where the request requires
- * a call from a model that does not call tools, or a form other than text from a mega service with such a model.
+ * a call from a model that does not call tools, or a form other than text from a mega service with such a model, or
+ * file_search from a mega service.
  */
 export function planTools(settings: ResponseSettings, options: ToolPlanOptions): string[] {
-  const { tool_choice: choice, max_tool_calls: most, text } = settings;
+  const { tool_choice: choice, max_tool_calls: most, text, tools } = settings;
   const { isMegaService, callsTools } = options;
+  const search = tools.findIndex(({ type }) => type === 'file_search');
+  if (isMegaService && search !== -1 && choice !== 'none') {
+    // An answer from other documents than the named ones would mislead.
+    const reason = 'a mega service searches its own documents; name a language model to search vector stores';
+    throw unsupportedField(`tools[${search}]`, reason);
+  }
   if (isMegaService && !callsTools && text.format.type !== 'text') {
     const reason =
       'a mega service with this model answers with sentences of its documents; name the language model instead';
