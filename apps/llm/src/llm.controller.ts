@@ -12,6 +12,7 @@ import {
   modelList,
   modelListSchema,
   modelObject,
+  namingFormParams,
   namingToolParams,
   unusedLabels,
   type ChatCompletionRequest,
@@ -147,7 +148,8 @@ export class LlmController {
     ignored.push(...this.llm.unusedParameters(request));
     setIgnored(reply, ignored);
     const written = withinDeadline(call, (signal) => this.llm.generate(request, signal, call.traceparent));
-    const chunks = namingToolParams(written, chatToolParam);
+    const named = namingToolParams(written, chatToolParam);
+    const chunks = chat.formField ? namingFormParams(named, chat.formField) : named;
     const identity = { ...this.#identity(), documents: () => documents ?? [], legacyFunctions };
     if (stream)
       await sendEventStream(reply, chatCompletionFrames(chunks, identity, includeUsage), errorFrame);

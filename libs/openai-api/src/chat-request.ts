@@ -56,6 +56,8 @@ export interface ChatCompletionRequest extends ChatTools {
   messages: ChatMessage[];
   model?: string;
   parameters: GenerationParameters;
+  /** Path of the field with the schema, expression or grammar of the answer in the caller's request. */
+  formField?: string;
   /** Variables for the model's chat template. */
   chatTemplateKwargs?: TemplateVariables;
   /** The reasoning effort; `field` is its path in the caller's request. */
@@ -80,11 +82,13 @@ export const chatCompletionRequestSchema = bodySchema.transform((given, context)
   }
   assertConsistent(body);
   const effort = body.reasoning_effort;
+  const form = outputConstraint(body);
   return {
     ...chatTools(body),
     messages: toChatMessages(messages, body.messages ? 'messages' : 'message'),
     model: body.model,
-    parameters: generationParameters(body),
+    parameters: { ...generationParameters(body), ...(form && { constraint: form.constraint }) },
+    ...(form && { formField: form.field }),
     ...(effort !== undefined && { reasoningEffort: { value: effort, field: 'reasoning_effort' } }),
     ...(body.chat_template_kwargs && { chatTemplateKwargs: body.chat_template_kwargs }),
     ...labelsOf(body),
@@ -158,12 +162,7 @@ function generationParameters(body: Body): GenerationParameters {
       .map((name) => [name, named[name]]),
   ) as GenerationParameters;
   const maxTokens = body.max_completion_tokens ?? parameters.max_tokens;
-  const constraint = outputConstraint(body);
-  return {
-    ...parameters,
-    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-    ...(constraint && { constraint }),
-  };
+  return { ...parameters, ...(maxTokens !== undefined && { max_tokens: maxTokens }) };
 }
 
 function extraFields(body: Record<string, unknown>): Record<string, unknown> {

@@ -1,11 +1,4 @@
-import {
-  invalidField,
-  MegaNestError,
-  type GenerationChunk,
-  type ModelInfo,
-  type Tool,
-  type ToolChoice,
-} from '#contracts';
+import { invalidField, MegaNestError, type ModelInfo, type Tool, type ToolChoice } from '#contracts';
 import { z } from 'zod';
 
 const toolName = z
@@ -176,25 +169,4 @@ function assertChoosable(choice: ToolChoice | undefined, tools: readonly Tool[],
   const missing = choice?.names?.find((name) => !tools.some((tool) => tool.name === name));
   if (missing !== undefined) throw invalidField(param, `${missing} is not among the tools`);
   if (choice?.mode === 'required' && tools.length === 0) throw invalidField(param, 'there are no tools');
-}
-
-const toolParam = /^tools\[(\d+)\]\.((?:grammar|parameters)\b.*)$/;
-
-/**
- * Passes the chunks on, and replaces the path in errors about a tool with the path in the caller's request. The
- * language model's errors have the tool's index and its field: `tools[0].grammar.definition`.
- */
-export async function* namingToolParams(
-  chunks: AsyncIterable<GenerationChunk>,
-  paramOf: (tool: number, field: string) => string,
-): AsyncGenerator<GenerationChunk> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    const [known, tool, field = ''] =
-      (error instanceof MegaNestError && toolParam.exec(error.param ?? '')) || [];
-    if (!(error instanceof MegaNestError) || known === undefined) throw error;
-    const param = paramOf(Number(tool), field);
-    throw MegaNestError.fromBody({ ...error.toBody(), param, message: error.message.replace(known, param) });
-  }
 }

@@ -6,7 +6,8 @@ export {
   type CompletionToolCall,
   type ToolCallPiece,
 } from './chat-answers.js';
-export { callableTools, chatToolParam, namingToolParams } from './chat-tools.js';
+export { callableTools, chatToolParam } from './chat-tools.js';
+export { namingFormParams, namingToolParams } from './naming-params.js';
 export { messagesSchema, toChatMessages, wireMessage } from './chat-messages.js';
 export {
   chatCompletionRequestSchema,

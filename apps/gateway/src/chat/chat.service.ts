@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
-import { chatToolParam, namingToolParams, type ChatCompletionRequest } from '#openai-api';
+import { chatToolParam, namingFormParams, namingToolParams, type ChatCompletionRequest } from '#openai-api';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
@@ -30,7 +30,10 @@ export class ChatService {
   async start(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
     const model = await this.open(request, call);
     const run = model.start(request, call);
-    return request.tools ? { ...run, chunks: namingToolParams(run.chunks, chatToolParam) } : run;
+    let { chunks } = run;
+    if (request.tools) chunks = namingToolParams(chunks, chatToolParam);
+    if (request.formField) chunks = namingFormParams(chunks, request.formField);
+    return { ...run, chunks };
   }
 
   /**

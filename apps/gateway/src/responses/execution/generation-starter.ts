@@ -1,6 +1,6 @@
 import { MegaNestError, type GenerationChunk } from '#contracts';
 import type { RunReceipt } from '#dag';
-import { namingToolParams } from '#openai-api';
+import { namingFormParams, namingToolParams } from '#openai-api';
 import { fileSearchSteps, modelTools, type MachineStep } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
@@ -131,7 +131,7 @@ export class GenerationStarter {
     if (tools.length > 0) Object.assign(asked, { tools, toolChoice });
     if (documents.length > 0) Object.assign(asked, { documents });
     const run = model.start(asked, call);
-    return { ...run, chunks: namingInput(run.chunks) };
+    return { ...run, chunks: namingInput(namingFormParams(run.chunks, 'text.format.schema')) };
   }
 
   /** The language model refuses a conversation that is too long. A mega service would drop turns without a request. */
@@ -147,7 +147,7 @@ export class GenerationStarter {
       Object.assign(asked, { tools, toolChoice: choice });
     }
     const run = model.start(asked, call);
-    return { ...run, chunks: namingInput(run.chunks) };
+    return { ...run, chunks: namingInput(namingFormParams(run.chunks, 'text.format.schema')) };
   }
 }
 
