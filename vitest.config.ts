@@ -29,6 +29,9 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['{apps,bench,libs,tools,templates}/**/*.spec.ts'],
+          // A process for each file would spend a third of the time on loading the same packages again.
+          isolate: false,
+          setupFiles: ['test/support/fresh-file.ts'],
           testTimeout: 60_000,
           hookTimeout: 180_000,
         },
