@@ -10,7 +10,7 @@ from torch.nn import functional
 CONFIG = {
     "model_type": "nano-ctc", "architectures": ["NanoForCTC"], "n_mels": 48, "stack": [2, 3], "stem_size": 128, "hidden_size": 256,
     "intermediate_size": 256, "dilations": [1, 2, 1, 3, 1, 2, 4, 1, 2, 4, 1, 2], "layer_norm_eps": 1e-5, "vocab_size": 256, "blank_token_id": 0,
-    "languages": ["en"], "quiet_margin": 0.4, "language_model": {"file": "lm.bin", "weight": 1.0, "unit_bonus": 2.2},
+    "languages": ["en"], "quiet_margin": 0.4, "language_model": {"file": "lm.bin", "weight": 0.75, "unit_bonus": 3.0},
 }
 
 
@@ -52,9 +52,11 @@ def stacked(x, count):
 
 
 class Block(nn.Module):
+    """`dropout`: the part of the values between the two products that is left out while training, over a whole utterance."""
+
     def __init__(self, hidden, intermediate, dilation, eps):
         super().__init__()
-        self.dilation = dilation
+        self.dilation, self.dropout = dilation, 0.0
         self.norm = nn.LayerNorm(hidden, eps=eps)
         self.up = nn.Linear(3 * hidden, intermediate)
         self.down = nn.Linear(intermediate, hidden)
@@ -62,6 +64,9 @@ class Block(nn.Module):
     def forward(self, x, mask):
         y = self.norm(x).to(mask.dtype) * mask
         y = functional.relu(self.up(with_context(y, self.dilation)))
+        if self.training and self.dropout > 0:
+            # One choice for all frames costs next to nothing.
+            y = y * functional.dropout(y.new_ones(len(y), 1, y.shape[2]), self.dropout)
         return x + self.down(y)
 
 

@@ -27,7 +27,7 @@ last=${START:-$work/run/last.pt}
   "$python" "$here/train.py" "$work/shards" "$work/vocab.json" "$work/run" --minutes "$minutes" --workers "$workers"
 if [ -n "${SPEECH:-}" ]; then
   "$python" "$here/train.py" "$people/shards,$work/shards" "$work/vocab.json" "$work/run-people" --minutes "$minutes" \
-    --workers "$workers" --rate 1.5e-3 --warmup 60 --vary --continue "$last"
+    --workers "$workers" --rate 1.8e-3 --warmup 80 --vary --shares 0.65,0.35 --dropout 0.1 --continue "$last"
   last=$work/run-people/last.pt
 fi
 sh "$here/ship.sh" "$last" "$work"

@@ -1,4 +1,4 @@
-"""Speech for training: synthesise.py TEXTS FSDD OUT --shards N [--first K]
+"""Speech for training: synthesise.py TEXTS FSDD OUT --shards N [--first K] [--flite 0.04]
 
 Writes OUT/shard-00000.npz …, each of 1,000 utterances: `features` int8 [frames, 48] (normalized log-mel times 31),
 `phonemes` uint8 [frames] (espeak's alignment; 255 where unknown), `offsets` int64 [1001]; OUT/shard-00000.json has the
@@ -39,7 +39,8 @@ def digits_of_people(folder, held_out):
 class Speech:
     """Random utterances, each as samples at 16 kHz, phonemes [(sample, bucket)] or None, and text."""
 
-    def __init__(self, texts, fsdd, seed):
+    def __init__(self, texts, fsdd, seed, flite_share=0.04):
+        self.flite_share = flite_share
         self.texts, self.people = texts, digits_of_people(fsdd, held_out=False)
         self.random, self.rng, self.espeak = random.Random(seed), np.random.default_rng(seed), Espeak()
 
@@ -48,7 +49,7 @@ class Speech:
         if draw < 0.2:
             return self.person()
         spoken, text = self.words()
-        if draw < 0.24:
+        if draw < 0.2 + self.flite_share:
             return self.stretched(flite(spoken, self.random.choice(FLITE_VOICES)), None, 1.0) + (text,)
         return self.synthetic(spoken) + (text,)
 
@@ -138,6 +139,7 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--shards", type=int, default=30)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--flite", type=float, default=0.04, help="part of the utterances that flite speaks, up to 0.8")
     options = parser.parse_args()
     texts = [json.loads(line) for line in open(options.texts)]
     os.makedirs(options.out, exist_ok=True)
@@ -147,7 +149,7 @@ def main():
         if os.path.exists(path + ".npz"):
             continue
         if speech is None:
-            speech = Speech(texts, options.fsdd, 0)
+            speech = Speech(texts, options.fsdd, 0, options.flite)
         speech.random.seed(shard)
         speech.rng = np.random.default_rng(shard)
         print(f"shard {shard}: {make_shard(speech, path) / 60:.1f} minutes", flush=True)

@@ -23,16 +23,19 @@ from units import Units
 
 STEP = 6
 MEET = 16  # steps between two meetings of workers
+DRAWN = 4096  # utterances that are put in order of their length at a time
 
 
 class Shards:
-    """Utterances of all shards in memory."""
+    """Utterances of all shards in memory. `shares`: how much of what is heard comes from each folder; by default as much as it holds."""
 
-    def __init__(self, folders, units):
-        self.folders, self.units, self.seen, self.items = folders.split(","), units, set(), []
+    def __init__(self, folders, units, shares=None):
+        self.folders, self.units, self.shares, self.seen = folders.split(","), units, shares, set()
+        self.items, self.members = [], [[] for _ in self.folders]
 
     def scan(self):
-        for path in sorted(path for folder in self.folders for path in glob.glob(f"{folder}/shard-?????.npz")):
+        found = [(path, members) for folder, members in zip(self.folders, self.members) for path in sorted(glob.glob(f"{folder}/shard-?????.npz"))]
+        for path, members in found:
             if path in self.seen:
                 continue
             self.seen.add(path)
@@ -42,14 +45,21 @@ class Shards:
                 target = self.units.encode(text)
                 repeats = sum(a == b for a, b in zip(target, target[1:]))
                 if len(target) + repeats <= (end - start) // STEP:
+                    members.append(len(self.items))
                     self.items.append((features[start:end], phonemes[start:end], target))
+
+    def drawn(self, rng):
+        """Places of at most 4,096 utterances, each folder with its share."""
+        if self.shares is None:
+            return rng.permutation(len(self.items))[:DRAWN]
+        counts = [min(int(DRAWN * share), len(members)) for share, members in zip(self.shares, self.members)]
+        return np.concatenate([rng.permutation(members)[:count] for count, members in zip(counts, self.members)])
 
     def batches(self, frames, rng):
         """Endless batches of about `frames` frames, utterances of like length together."""
         while True:
             self.scan()
-            order = rng.permutation(len(self.items))[:4096]
-            order = sorted(order, key=lambda i: len(self.items[i][0]) + rng.integers(20))
+            order = sorted(self.drawn(rng), key=lambda i: len(self.items[i][0]) + rng.integers(20))
             groups, current, longest = [], [], 0
             for i in order:
                 longest = max(longest, len(self.items[i][0]))
@@ -143,6 +153,8 @@ def options_of(arguments=None):
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1, help="processes that train side by side and share their weights every few steps")
     parser.add_argument("--phonemes", type=float, default=0.5, help="weight of the phoneme loss at the start; it falls with the learning rate")
+    parser.add_argument("--shares", help="how much of the utterances comes from each folder of SHARDS, such as 0.6,0.4")
+    parser.add_argument("--dropout", type=float, default=0.0, help="part of each block's values left out at the start; it falls with the learning rate")
     parser.add_argument("--vary", action="store_true", help="change tempo, head, microphone and noise anew each time an utterance is heard")
     parser.add_argument("--continue", dest="start")
     return parser.parse_args(arguments)
@@ -161,7 +173,10 @@ def main():
         # A model directory has no head for phonemes: that begins anew.
         missing, unexpected = model.load_state_dict(weights_of(options.start, device), strict=False)
         assert not unexpected and all(name.startswith("phonemes.") for name in missing), (missing, unexpected)
-    shards = Shards(options.shards, units)
+    shares = options.shares and [float(share) for share in options.shares.split(",")]
+    if shares and (len(shares) != len(options.shards.split(",")) or abs(sum(shares) - 1) > 1e-6):
+        raise SystemExit("--shares: a number for each folder of SHARDS, 1 in all")
+    shards = Shards(options.shards, units, shares)
     shards.scan()
     print(f"{len(shards.items)} utterances", flush=True)
     begin = time.time()
@@ -210,6 +225,8 @@ def train(worker, model, common, shards, options, device, begin):
         fall = 1 - progress
         for group in optimizer.param_groups:
             group["lr"] = options.rate * min(1, step / options.warmup) * fall
+        for block in model.blocks:
+            block.dropout = options.dropout * fall
         batch = collate(items, rng, options.vary)
         loss, ctc, named = losses(model, batch, device, options.phonemes * fall)
         optimizer.zero_grad()
