@@ -55,8 +55,8 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
   /** Bytes for cached prompt prefixes; default 256 MiB. 0 turns the prefix cache off. */
   readonly prefixCacheBytes?: number;
   /**
-   * Bytes for a second copy of int8 weights, with which few answers at a time are written faster; default 1 GiB, and at most
-   * half of the free memory. A model that needs more does without; 0 turns it off.
+   * Bytes for a second copy of the weights, with which few answers at a time are written faster; default 1 GiB, and at most
+   * half of the free memory. int4 weights use a quarter of it. A model that needs more does without; 0 turns it off.
    */
   readonly kernelBytes?: number;
 }

@@ -70,12 +70,16 @@ const maxKernelThreads = 4;
 const kernelThreads = (threads: number): number =>
   Math.min(maxKernelThreads, Math.max(1, Math.floor(threads / 2)));
 
+/** Weights in 4 bits save memory, so that their second copy gets less of it. */
+const shareOfInt4 = 4;
+
 /** Loads the kernels where they are supported. Without them the graph computes all passes. */
 async function loadKernels(
   { directory, kernelBytes, threads }: GeneratorSettings,
   model: CompiledDecoder,
 ): Promise<KernelDecoder | undefined> {
-  const maxBytes = Math.min(kernelBytes, availableMemory() / 2);
+  const wanted = model.weights === 'int4' ? kernelBytes / shareOfInt4 : kernelBytes;
+  const maxBytes = Math.min(wanted, availableMemory() / 2);
   try {
     return await KernelDecoder.load(directory, model, { maxBytes, threads: kernelThreads(threads) });
   } catch (error) {

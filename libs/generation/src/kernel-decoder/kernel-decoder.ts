@@ -18,8 +18,10 @@ import {
 const maxPositions = 4096;
 const positionStep = 64;
 
-/** Tokens of a pass. With relaxed SIMD eight take 2.5 times as long as one; without it the graph is faster for three. */
-const maxRows = { relaxed: 8, plain: 2 };
+/** Tokens of a pass. Products of bytes take 2.5 times as long for eight as for one; the graph is faster for three than other ones. */
+const maxRows = { bytes: 8, words: 2 };
+/** The fewest columns of a block. */
+const smallestBlock = 16;
 
 /** The memory of the kernels ends at 4 GiB; the rest is for the vectors of a pass. */
 const mostBytes = 3.75 * 2 ** 30;
@@ -60,7 +62,7 @@ interface Vectors {
 }
 
 /**
- * Decodes one token for each of a few sequences in WebAssembly, with the int8 weights and the arithmetic of the compiled
+ * Decodes one token for each of a few sequences in WebAssembly, with the weights and the arithmetic of the compiled
  * graph. ONNX Runtime runs more than a thousand operators for a pass, and its product of one row is slower. Integers are the
  * same as in the graph; sums of floats run in another order. The results of a token do not
  * depend on the other tokens of a pass.
@@ -78,7 +80,8 @@ export class KernelDecoder {
     private readonly mirrors: CacheMirrors,
     private readonly memory: KernelMemory,
   ) {
-    this.rows = memory.isRelaxed ? maxRows.relaxed : maxRows.plain;
+    const areBytes = model.weights === 'int4' || memory.kernels.multipliesBytes();
+    this.rows = areBytes ? maxRows.bytes : maxRows.words;
     const sizes = { rows: this.rows, capacity: mirrors.capacity, isExact: weights.isExact };
     this.attention = new CachedAttention(model, shape, memory, sizes);
     this.vectors = this.allocateVectors(this.rows);
@@ -86,7 +89,8 @@ export class KernelDecoder {
 
   /**
    * Loads the weights of a compiled decoder a second time, in the layout of the kernels. Returns undefined if the model is
-   * not supported or would take more than `maxBytes`.
+   * not supported, or would take more than `maxBytes`; weights in 4 bits need relaxed SIMD. Throws if a layer has a format that
+   * the kernels do not read.
    */
   static async load(
     directory: string,
@@ -95,18 +99,24 @@ export class KernelDecoder {
   ): Promise<KernelDecoder | undefined> {
     const shape = await readDecoderShape(directory);
     if (!isSupported(shape, model)) return undefined;
-    const perPosition = bytesPerPosition(model);
-    const positions = (Math.min(maxBytes, mostBytes) - weightBytes(shape)) / perPosition;
-    const capacity = wholeSteps(Math.min(maxPositions, shape.contextLength + positionStep - 1, positions));
-    if (capacity <= 0) return undefined;
     const tensors = await OnnxTensors.open(model.onnxPath);
-    const memory = await KernelMemory.create(threads);
+    let memory: KernelMemory | undefined;
     try {
+      const perPosition = bytesPerPosition(model);
+      const positions = (Math.min(maxBytes, mostBytes) - weightBytes(shape, tensors)) / perPosition;
+      const longest = Math.min(maxPositions, shape.contextLength + positionStep - 1, positions);
+      const capacity = wholeSteps(longest);
+      if (capacity <= 0) return undefined;
+      memory = await KernelMemory.create(threads);
+      if (model.weights === 'int4' && !memory.isRelaxed) {
+        memory.close();
+        return undefined;
+      }
       const weights = await new WeightReader(tensors, shape, memory, capacity).read();
       const mirrors = new CacheMirrors(model, capacity, Math.floor(positions / capacity), memory);
       return new KernelDecoder(model, shape, weights, mirrors, memory);
     } catch (error) {
-      memory.close();
+      memory?.close();
       throw error;
     } finally {
       await tensors.close();
@@ -154,11 +164,12 @@ export class KernelDecoder {
   private lookUp(token: number, row: number): void {
     const { memory, shape, weights, vectors } = this;
     const { hiddenSize, embeddingFactor = 1 } = shape;
-    const { values, packed, scales } = weights.embedding;
+    const { head, embedding } = weights;
+    const { values, packed, scales } = embedding;
     const stream = memory.floats(vectors.stream + row * hiddenSize * 4, hiddenSize);
     const scale = memory.allFloats[scales / 4 + token]! * embeddingFactor;
     if (packed) {
-      const stripe = values + Math.floor(token / 4) * stripeBytes(hiddenSize) + 16 + (token % 4) * 8;
+      const stripe = values + Math.floor(token / 4) * stripeBytes(head) + 16 + (token % 4) * 8;
       const bytes = memory.bytesAt(stripe, 4 * hiddenSize - 24);
       for (let index = 0; index < hiddenSize; index++)
         stream[index] = (bytes[(index >> 3) * 32 + (index & 7)]! - 128) * scale;
@@ -235,7 +246,7 @@ export class KernelDecoder {
 
   /** `input`: rows of `columns` floats; `output`: rows of `outputs` floats. */
   private multiply(
-    { weights, bias, outputs, columns }: PackedLayer,
+    { weights, bias, outputs, columns, planes, block }: PackedLayer,
     input: number,
     output: number,
     rows: number,
@@ -243,8 +254,10 @@ export class KernelDecoder {
     const { vectors, memory } = this;
     const { activations, factors } = vectors;
     const { kernels, task, isShared } = memory;
-    kernels.quantizeRows(input, activations, columns, rows, factors);
-    kernels.multiply(weights, activations, factors, output, outputs, columns, rows, task, isShared);
+    if (planes > 0) kernels.quantizeBlocks(input, activations, columns, rows, factors, block);
+    else kernels.quantizeRows(input, activations, columns, rows, factors);
+    const sizes = [outputs, columns, rows, planes, block] as const;
+    kernels.multiply(weights, activations, factors, output, ...sizes, task, isShared);
     if (bias === undefined) return;
     for (let row = 0; row < rows; row++) kernels.addScaled(output + row * outputs * 4, bias, 1, outputs);
   }
@@ -272,7 +285,7 @@ export class KernelDecoder {
       output: floats(hiddenSize),
       logits: floats(paddedRows(vocabularySize)),
       activations: memory.allocate(rows * widest * 2),
-      factors: floats(2),
+      factors: floats(2 * Math.ceil(widest / smallestBlock)),
     };
   }
 }

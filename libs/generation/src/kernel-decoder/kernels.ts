@@ -4,7 +4,24 @@ import { builtFile } from '#paths';
 
 /** The functions of wasm/decoder-kernels.ts, which documents them. Addresses are bytes in the module's memory. */
 export interface DecoderKernels {
-  largestProduct(): number;
+  multipliesBytes(): boolean;
+  quantizeBlocks(
+    input: number,
+    output: number,
+    columns: number,
+    rows: number,
+    factors: number,
+    block: number,
+  ): void;
+  packBlockWeights(
+    values: number,
+    scales: number,
+    zeroPoints: number,
+    target: number,
+    columns: number,
+    planes: number,
+    block: number,
+  ): void;
   quantizeRows(input: number, output: number, columns: number, rows: number, factors: number): void;
   multiply(
     weights: number,
@@ -14,6 +31,8 @@ export interface DecoderKernels {
     outputs: number,
     columns: number,
     rows: number,
+    planes: number,
+    block: number,
     task: number,
     isShared: boolean,
   ): void;
@@ -138,21 +157,13 @@ function startHelper(workerData: KernelThreadInput): void {
   helper.unref();
 }
 
-/** The largest sum of 4 products of bytes, 255 × 127 each. */
-const exactProduct = 4 * 255 * 127;
-
-/**
- * Loads the kernels over a memory. Those with relaxed SIMD are chosen where the runtime has it (Node 22 and later) and their
- * products are exact on this processor (AVX-VNNI).
- */
+/** Loads the kernels over a memory: those with relaxed SIMD where the runtime has it (Node 22 and later). */
 async function loadKernels(memory: SharedMemory) {
   for (const name of ['decoder-kernels-relaxed.wasm', 'decoder-kernels.wasm']) {
     const code = await readFile(builtFile(name));
     if (!WebAssembly.validate(code)) continue;
     const module = new WebAssembly.Module(code);
-    const kernels = kernelsOf({ module, memory });
-    if (kernels.largestProduct() === exactProduct)
-      return { module, kernels, isRelaxed: name.includes('relaxed') };
+    return { module, kernels: kernelsOf({ module, memory }), isRelaxed: name.includes('relaxed') };
   }
   throw new Error('The runtime lacks WebAssembly with SIMD and threads.');
 }
@@ -170,7 +181,7 @@ export class KernelMemory {
   private constructor(
     private readonly memory: SharedMemory,
     readonly kernels: DecoderKernels,
-    /** Several rows of a product cost little more than one. */
+    /** The kernels have relaxed SIMD, which products of weights in blocks need. */
     readonly isRelaxed: boolean,
     /** Other threads may help with products. */
     readonly isShared: boolean,

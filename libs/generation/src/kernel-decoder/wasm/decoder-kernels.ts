@@ -11,7 +11,8 @@
 import { divisorOf, largestLane, magnitude, packBlocks, quantize } from './product';
 import { sumLanes } from './plain-product';
 
-export { endThreads, largestProduct, multiply, packWeights, quantizeRows, serve } from './product';
+export { packBlockWeights, quantizeBlocks } from './block-product';
+export { endThreads, multipliesBytes, multiply, packWeights, quantizeRows, serve } from './product';
 
 /** Bytes of 4 rows × 8 columns. */
 const blockBytes: usize = 32;

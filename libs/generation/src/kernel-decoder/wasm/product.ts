@@ -4,6 +4,7 @@
  * row are an int32, −128 × the sum of its integers, which undoes the 128 in the bytes of weights, and a float, the largest
  * magnitude of its floats.
  */
+import * as blocks from './block-product';
 import * as plain from './plain-product';
 import * as relaxed from './relaxed-product';
 import { headBytes, Task } from './task';
@@ -35,6 +36,22 @@ export function quantize(values: v128, divisor: v128, step: v128): v128 {
   return i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.div(f32x4.div(values, divisor), step)));
 }
 
+/** The largest sum of 4 products of bytes: 255 × 127 each. */
+const exactProduct: i32 = 4 * 255 * 127;
+
+function areBytesExact(): bool {
+  if (ASC_FEATURE_RELAXED_SIMD) return relaxed.largestProduct() == exactProduct;
+  return false;
+}
+
+/** Products of bytes are exact on this processor, so that activations of products with int8 weights are bytes. */
+const usesBytes = areBytesExact();
+
+/** Returns true if several rows of a product with int8 weights cost little more than one. */
+export function multipliesBytes(): bool {
+  return usesBytes;
+}
+
 /** Rounds rows of floats to activations; writes the factors of each row. */
 export function quantizeRows(input: usize, output: usize, columns: usize, rows: usize, factors: usize): void {
   for (let row: usize = 0; row < rows; row++) {
@@ -46,7 +63,7 @@ export function quantizeRows(input: usize, output: usize, columns: usize, rows: 
       const low = quantize(v128.load(input), divisor, step);
       const high = quantize(v128.load(input, 16), divisor, step);
       sum = i32x4.add(sum, i32x4.add(low, high));
-      if (ASC_FEATURE_RELAXED_SIMD) output = relaxed.storeActivations(output, low, high);
+      if (ASC_FEATURE_RELAXED_SIMD && usesBytes) output = relaxed.storeActivations(output, low, high);
       else output = plain.storeActivations(output, low, high);
     }
     const total =
@@ -57,11 +74,6 @@ export function quantizeRows(input: usize, output: usize, columns: usize, rows: 
     store<i32>(factors + (row << 3), -128 * total);
     store<f32>(factors + (row << 3), largest, 4);
   }
-}
-
-/** The largest sum of an instruction of this module: 4 × 255 × 127 where its products are exact. */
-export function largestProduct(): i32 {
-  return ASC_FEATURE_RELAXED_SIMD ? relaxed.largestProduct() : 129540;
 }
 
 /** Four bytes of each of four columns. */
@@ -135,7 +147,7 @@ function multiplyStripe(task: Task, stripe: usize, output: usize): void {
   let rows = task.rows;
   let x = task.activations;
   let factors = task.factors;
-  if (ASC_FEATURE_RELAXED_SIMD)
+  if (ASC_FEATURE_RELAXED_SIMD && usesBytes)
     for (; rows >= 4; rows -= 4) {
       relaxed.multiplyFour(stripe, x, output, factors, task);
       x += columns << 2;
@@ -143,24 +155,31 @@ function multiplyStripe(task: Task, stripe: usize, output: usize): void {
       factors += 32;
     }
   for (; rows >= 2; rows -= 2) {
-    if (ASC_FEATURE_RELAXED_SIMD) relaxed.multiplyTwo(stripe, x, output, factors, task);
+    if (ASC_FEATURE_RELAXED_SIMD && usesBytes) relaxed.multiplyTwo(stripe, x, output, factors, task);
     else plain.multiplyTwo(stripe, x, output, factors, task);
-    x += columns << (ASC_FEATURE_RELAXED_SIMD ? 1 : 2);
+    x += columns << (usesBytes ? 1 : 2);
     output += rowBytes << 1;
     factors += 16;
   }
   if (rows == 0) return;
-  if (ASC_FEATURE_RELAXED_SIMD) relaxed.multiplyOne(stripe, x, output, factors, task);
+  if (ASC_FEATURE_RELAXED_SIMD && usesBytes) relaxed.multiplyOne(stripe, x, output, factors, task);
   else plain.multiplyOne(stripe, x, output, factors, task);
+}
+
+/** Bytes of 4 outputs. */
+function stripeBytesOf(task: Task): usize {
+  if (task.planes > 0) return blocks.stripeBytesOf(task.columns, task.planes, task.block);
+  return headBytes + (task.columns << 2);
 }
 
 /** Multiplies the stripes of outputs `first` to `last` − 1 of a product, each of which is read from memory once. */
 function multiplyPart(task: Task, first: usize, last: usize): void {
-  const stripeBytes = headBytes + (task.columns << 2);
+  const stripeBytes = stripeBytesOf(task);
   let stripe = task.weights + (first >> 2) * stripeBytes;
   let output = task.output + (first << 2);
   for (const end = task.output + (last << 2); output < end; output += 16) {
-    multiplyStripe(task, stripe, output);
+    if (ASC_FEATURE_RELAXED_SIMD && task.planes > 0) blocks.multiplyStripe(task, stripe, output);
+    else multiplyStripe(task, stripe, output);
     stripe += stripeBytes;
   }
 }
@@ -202,7 +221,8 @@ export function endThreads(address: usize): void {
 
 /**
  * Multiplies packed weights by rows of activations: output[row][output] = (sum + shift) × (magnitude × scale). `outputs` is a
- * multiple of 4. With `isShared`, threads that {@link serve} the task at `address` help.
+ * multiple of 4. With `planes` above 0 both are in blocks of `block` columns: see {@link ./block-product.ts}. With `isShared`, threads that
+ * {@link serve} the task at `address` help.
  */
 export function multiply(
   weights: usize,
@@ -212,6 +232,8 @@ export function multiply(
   outputs: usize,
   columns: usize,
   rows: usize,
+  planes: u32,
+  block: usize,
   address: usize,
   isShared: bool,
 ): void {
@@ -223,7 +245,10 @@ export function multiply(
   task.outputs = outputs;
   task.columns = columns;
   task.rows = rows;
-  const outputsOfPart = max(partBytes / columns, 4) & ~3;
+  task.planes = planes;
+  task.block = block;
+  task.mask = 15;
+  const outputsOfPart = max((partBytes << 2) / stripeBytesOf(task), 4) & ~3;
   if (!isShared || outputs <= outputsOfPart) {
     multiplyPart(task, 0, outputs);
     return;

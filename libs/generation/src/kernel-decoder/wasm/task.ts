@@ -24,4 +24,10 @@ export class Task {
   columns: usize;
   rows: usize;
   outputsOfPart: usize;
+  /** Weights in blocks: halves of bytes of a weight, 1 for 4 bits and 2 for 8; 0 for weights with a scale for each output. */
+  planes: u32;
+  /** Columns of a block. */
+  block: usize;
+  /** 15. V8 would load a constant again in each round of a loop. */
+  mask: u32;
 }
