@@ -8,7 +8,7 @@
  * for each 8 columns 16 bytes with outputs 0 and 1 in their lower halves, outputs 2 and 3 in the upper ones. The activations of a
  * row are contiguous. The factors of each of its blocks are the scale, and the sum of its rounded floats.
  */
-import { magnitude } from './product';
+import { magnitude } from './magnitude';
 import { Task } from './task';
 
 /** Bytes of the scales and offsets of a block of 4 outputs. */
@@ -84,23 +84,23 @@ function multiplyTwo(stripe: usize, x: usize, y: usize, factors: usize, pitch: u
       let at = stripe + blockHead;
       for (let place = x; place < end; place += 16) {
         let weights = v128.load(at);
-        let lower = v128.and(weights, mask);
-        let upper = upperHalves(weights, mask);
         let numbers = v128.load64_splat(place);
+        let next = v128.load64_splat(place + columns);
+        let lower = v128.and(weights, mask);
         a = dot(a, lower, numbers);
+        c = dot(c, lower, next);
+        let upper = upperHalves(weights, mask);
         b = dot(b, upper, numbers);
-        numbers = v128.load64_splat(place + columns);
-        c = dot(c, lower, numbers);
-        d = dot(d, upper, numbers);
+        d = dot(d, upper, next);
         weights = v128.load(at, 16);
-        lower = v128.and(weights, mask);
-        upper = upperHalves(weights, mask);
         numbers = v128.load64_splat(place, 8);
+        next = v128.load64_splat(place + columns, 8);
+        lower = v128.and(weights, mask);
         e = dot(e, lower, numbers);
+        g = dot(g, lower, next);
+        upper = upperHalves(weights, mask);
         f = dot(f, upper, numbers);
-        numbers = v128.load64_splat(place + columns, 8);
-        g = dot(g, lower, numbers);
-        h = dot(h, upper, numbers);
+        h = dot(h, upper, next);
         at += 32;
       }
       first = addBlock(first, i32x4.add(joined(a, b), joined(e, f)), stripe, factors);

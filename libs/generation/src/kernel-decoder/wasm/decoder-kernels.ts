@@ -8,7 +8,8 @@
  * that a product reads one stream. The bytes of weights are the int8 values + 128, and four float scales stand before each
  * 4 rows (a stripe). The bytes of a cache are the int8 values.
  */
-import { divisorOf, largestLane, magnitude, packBlocks, quantize } from './product';
+import { largestLane, magnitude } from './magnitude';
+import { divisorOf, packBlocks, quantize } from './product';
 import { sumLanes } from './plain-product';
 
 export { packBlockWeights, quantizeBlocks } from './block-product';

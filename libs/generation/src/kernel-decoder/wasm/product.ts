@@ -5,23 +5,10 @@
  * magnitude of its floats.
  */
 import * as blocks from './block-product';
+import { magnitude } from './magnitude';
 import * as plain from './plain-product';
 import * as relaxed from './relaxed-product';
 import { headBytes, Task } from './task';
-
-/** The largest of four lanes. */
-export function largestLane(values: v128): f32 {
-  const high = f32x4.max(values, v128.shuffle<f32>(values, values, 2, 3, 0, 1));
-  return max(f32x4.extract_lane(high, 0), f32x4.extract_lane(high, 1));
-}
-
-/** Largest magnitude of `count` floats. */
-export function magnitude(input: usize, count: usize): f32 {
-  let largest = f32x4.splat(0);
-  const end = input + (count << 2);
-  for (let at = input; at < end; at += 16) largest = f32x4.pmax(largest, f32x4.abs(v128.load(at)));
-  return largestLane(largest);
-}
 
 /** The largest magnitude as a divisor in each lane; 1 instead of 0, which leaves zeros zeros. */
 export function divisorOf(largest: f32): v128 {
