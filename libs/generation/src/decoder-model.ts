@@ -13,7 +13,7 @@ import type {
   GeneratorResult,
   GeneratorSettings,
 } from './generator-interface.js';
-import { promptIds, tokensBeyond } from './scheduling/prompt-ids.js';
+import { promptIds, promptTooLong, tokensBeyond } from './scheduling/prompt-ids.js';
 import { loadBackend, type LoadedBackend } from './backends/load-backend.js';
 import { PromptImages } from './images/prompt-images.js';
 
@@ -107,9 +107,7 @@ export class DecoderModel {
   }
 
   private tooLong(tokens: number | string): MegaNestError {
-    const { id: model, config } = this.settings;
-    const limit = config.contextLength - 1;
-    return new MegaNestError('context_length_exceeded', { tokens, model, limit, param: 'messages' });
+    return promptTooLong(this.settings.id, this.settings.config.contextLength, tokens);
   }
 
   private check(

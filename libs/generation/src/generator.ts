@@ -17,7 +17,7 @@ import type { ModelLoadOptions, WeightType } from '#models';
 import type { BlockSize } from '#onnx-compiler';
 import { type GivenImage, type ImageLayout, imagePrompt, VisionEncoder } from '#vision';
 import { encodeImages, imagesOf, readImages, withoutImageData } from './images/request-images.js';
-import { promptIds, promptLength } from './scheduling/prompt-ids.js';
+import { promptIds, promptLength, promptTooLong } from './scheduling/prompt-ids.js';
 import type {
   ChatTemplate,
   EngineLoad,
@@ -176,10 +176,12 @@ class OnnxGenerator implements Generator {
     const { constraint: requested } = request.parameters;
     const constraint = requested && (await this.reader.read(requested, signal));
     const read = await this.readImages(request.messages, (vision, image) => vision.read(image, signal));
-    const images = read && { images: await encodeImages(this.parts.vision!, read, signal) };
-    const messages = withoutImageData(request.messages);
+    const withImages = read && {
+      request: { ...request, messages: withoutImageData(request.messages) },
+      images: await encodeImages(this.parts.vision!, read, signal),
+    };
     await this.channel.call(
-      { kind: 'generate', request: { ...request, messages }, ...images, ...(constraint && { constraint }) },
+      { kind: 'generate', request, ...withImages, ...(constraint && { constraint }) },
       { signal, onEvent },
     );
   }
@@ -195,10 +197,7 @@ class OnnxGenerator implements Generator {
     const { id: model, maxInputTokens: contextLength } = this.info;
     const { param = 'messages' } = first;
     if (!vision) throw unsupportedField(param, `images are not supported: ${model} reads text only`);
-    const tooLong = (tokens: string) => {
-      const limit = contextLength - 1;
-      return new MegaNestError('context_length_exceeded', { tokens, model, limit, param: 'messages' });
-    };
+    const tooLong = (tokens: string) => promptTooLong(model, contextLength, tokens);
     return readImages(messages, { read: (image) => read(vision, image), contextLength, tooLong });
   }
 
@@ -209,7 +208,7 @@ class OnnxGenerator implements Generator {
     const layouts = await this.readImages(messages, (vision, image) => vision.measure(image));
     const images = layouts?.map(imagePrompt);
     if (promptLength(messages, chatTemplateKwargs) > maxCountedHere) {
-      const shown = withoutImageData(messages);
+      const shown = images ? withoutImageData(messages) : messages;
       const call = { kind: 'count' as const, messages: shown, chatTemplateKwargs, ...(images && { images }) };
       return (await this.channel.call(call)) as number;
     }

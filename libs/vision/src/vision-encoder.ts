@@ -56,8 +56,17 @@ export class VisionEncoder {
   }
 
   /** Decodes an image and cuts it into tiles. Errors: see {@link PictureReader.read}. */
-  async read(image: GivenImage, signal?: AbortSignal): Promise<ReadImage> {
+  read(image: GivenImage, signal?: AbortSignal): Promise<ReadImage> {
+    return this.readAs(keyOf(image), image, signal);
+  }
+
+  /** Returns the tiles of an image, of which it decodes one that it has not read lately. Errors: see {@link read}. */
+  async measure(image: GivenImage, signal?: AbortSignal): Promise<ImageLayout> {
     const key = keyOf(image);
+    return this.layouts.get(key) ?? this.readAs(key, image, signal);
+  }
+
+  private async readAs(key: string, image: GivenImage, signal?: AbortSignal): Promise<ReadImage> {
     const known = this.known.find(key);
     if (known) return known;
     const { pictures: settings, tokensPerTile } = this.ready;
@@ -69,11 +78,6 @@ export class VisionEncoder {
       this.layouts.delete(oldest);
     }
     return { ...layout, key, tiles };
-  }
-
-  /** Returns the tiles of an image, of which it decodes one that it has not read lately. Errors: see {@link read}. */
-  async measure(image: GivenImage, signal?: AbortSignal): Promise<ImageLayout> {
-    return this.layouts.get(keyOf(image)) ?? this.read(image, signal);
   }
 
   /** Computes the embeddings of an image, tile by tile. Errors: cancelled, service_unavailable. */

@@ -6,7 +6,7 @@ import {
   type ModelInfo,
   type RpcMethod,
 } from '#contracts';
-import type { MegaServiceDefinition, ServiceKind } from '#dag';
+import type { MegaServiceDefinition, NodeTarget, ServiceKind } from '#dag';
 import { type CallOptions, modelAway, RpcClient } from '#messaging';
 import { assertMayAsk, type HttpCall } from '#service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
@@ -189,23 +189,22 @@ export function asksLanguageModel({ fixed = [] }: ServiceKind): boolean {
 }
 
 /** Whether a node of a mega service, or of a nested one, calls the language model. */
-export function usesLanguageModel({ nodes }: MegaServiceDefinition): boolean {
-  return [...nodes.values()].some(({ target, fallback }) =>
-    [target, fallback].some(
-      (called) =>
-        called &&
-        (called.megaService ? usesLanguageModel(called.megaService) : asksLanguageModel(called.kind)),
-    ),
-  );
+export function usesLanguageModel(definition: MegaServiceDefinition): boolean {
+  return callsSome(definition, ({ kind }) => asksLanguageModel(kind));
 }
 
 /** Whether a language model answers the conversation in one of a mega service's nodes. */
-function writesAnswers({ nodes }: MegaServiceDefinition): boolean {
-  return [...nodes.values()].some(({ target, fallback }) =>
-    [target, fallback].some(
-      (called) =>
-        called && (called.megaService ? writesAnswers(called.megaService) : called.service === 'llm'),
-    ),
+function writesAnswers(definition: MegaServiceDefinition): boolean {
+  return callsSome(definition, ({ service }) => service === 'llm');
+}
+
+/** Whether a node of a mega service, or of a nested one, calls such a service, at least as its fallback. */
+function callsSome({ nodes }: MegaServiceDefinition, isWanted: (target: NodeTarget) => boolean): boolean {
+  const targets = [...nodes.values()].flatMap(({ target, fallback }) =>
+    fallback ? [target, fallback] : [target],
+  );
+  return targets.some((target) =>
+    target.megaService ? callsSome(target.megaService, isWanted) : isWanted(target),
   );
 }
 

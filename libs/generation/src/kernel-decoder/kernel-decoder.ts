@@ -170,7 +170,7 @@ export class KernelDecoder {
     const scale = memory.allFloats[scales / 4 + token]! * embeddingFactor;
     if (packed) {
       const stripe = values + Math.floor(token / 4) * stripeBytes(head) + 16 + (token % 4) * 8;
-      const bytes = memory.bytesAt(stripe, 4 * hiddenSize - 24);
+      const bytes = memory.bytes(stripe, 4 * hiddenSize - 24);
       for (let index = 0; index < hiddenSize; index++)
         stream[index] = (bytes[(index >> 3) * 32 + (index & 7)]! - 128) * scale;
     } else {

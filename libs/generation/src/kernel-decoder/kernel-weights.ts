@@ -164,7 +164,7 @@ export class WeightReader {
     const scratch = this.reserve(columnsAtOnce * rows + 3);
     for (let first = 0; first < columns; first += columnsAtOnce) {
       const count = Math.min(columnsAtOnce, columns - first);
-      await tensors.read(source, memory.bytesAt(scratch, count * rows), first * rows);
+      await tensors.read(source, memory.bytes(scratch, count * rows), first * rows);
       memory.kernels.packWeights(scratch, weights, first, count, rows, columns, flip);
     }
     const scales = await tensors.floats(`${name}.weight.scales`);
@@ -193,7 +193,7 @@ export class WeightReader {
     memory.floats(zeroPoints, rows * blocks).set(await this.zeroPoints(name, rows, blocks, planes));
     for (let first = 0; first < rows; first += rowsAtOnce) {
       const count = Math.min(rowsAtOnce, rows - first);
-      await tensors.read(source, memory.bytesAt(scratch, count * rowBytes), first * rowBytes);
+      await tensors.read(source, memory.bytes(scratch, count * rowBytes), first * rowBytes);
       for (let row = 0; row < count; row += 4) {
         const offset = (first + row) * blocks * 4;
         const target = weights + ((first + row) / 4) * stripeBytes({ columns, planes, block });
@@ -235,7 +235,7 @@ export class WeightReader {
     if (shape.tiedEmbeddings) return { values: head.weights, packed: true, scales };
     const bytes = shape.vocabularySize * shape.hiddenSize;
     const values = memory.allocate(bytes);
-    await tensors.read(`${table}.int8`, memory.bytesAt(values, bytes));
+    await tensors.read(`${table}.int8`, memory.bytes(values, bytes));
     return { values, packed: false, scales };
   }
 

@@ -1,6 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { builtFile } from '#paths';
+import {
+  compileModule,
+  GrowingMemory,
+  instantiate,
+  isSupported,
+  type SharedMemory,
+  type WasmModule,
+} from '#webassembly';
 
 /** The functions of wasm/decoder-kernels.ts, which documents them. Addresses are bytes in the module's memory. */
 export interface DecoderKernels {
@@ -107,26 +115,6 @@ export type AttentionSpan = readonly [
   weightLevels: number,
 ];
 
-/** A memory that threads share. */
-interface SharedMemory {
-  readonly buffer: SharedArrayBuffer;
-  grow(pages: number): number;
-}
-
-/** A compiled module, which threads share. */
-type Module = object;
-
-/** Node has it, but the loaded type libraries do not declare it. */
-declare const WebAssembly: {
-  validate(code: Uint8Array): boolean;
-  Module: new (code: Uint8Array) => Module;
-  Memory: new (limits: { initial: number; maximum: number; shared: true }) => SharedMemory;
-  Instance: new (module: Module, imports: { env: { memory: SharedMemory } }) => { exports: unknown };
-};
-
-const pageBytes = 65_536;
-/** 4 GiB, the most that addresses of 32 bits reach. The memory takes what is allocated. */
-const maxPages = 65_536;
 /** Vectors begin at multiples of this, the size of a cache line. */
 const alignment = 64;
 const taskBytes = 64;
@@ -135,16 +123,15 @@ const smallHeap = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
 
 /** Input of a thread that helps with products. */
 export interface KernelThreadInput {
-  readonly module: Module;
+  readonly module: WasmModule;
   readonly memory: SharedMemory;
   /** Address of the shared product. */
   readonly task: number;
 }
 
 /** Returns the kernels over a memory. */
-export function kernelsOf({ module, memory }: Omit<KernelThreadInput, 'task'>): DecoderKernels {
-  return new WebAssembly.Instance(module, { env: { memory } }).exports as DecoderKernels;
-}
+export const kernelsOf = ({ module, memory }: Omit<KernelThreadInput, 'task'>): DecoderKernels =>
+  instantiate(module, memory) as DecoderKernels;
 
 /**
  * Starts a thread that helps with products. It needs nothing of the environment, and without it the other threads compute
@@ -157,45 +144,39 @@ function startHelper(workerData: KernelThreadInput): void {
   helper.unref();
 }
 
-/** Loads the kernels over a memory: those with relaxed SIMD where the runtime has it (Node 22 and later). */
-async function loadKernels(memory: SharedMemory) {
+/** Compiles the kernels: those with relaxed SIMD where the runtime has it (Node 22 and later). */
+async function compileKernels(): Promise<{ module: WasmModule; isRelaxed: boolean }> {
   for (const name of ['decoder-kernels-relaxed.wasm', 'decoder-kernels.wasm']) {
     const code = await readFile(builtFile(name));
-    if (!WebAssembly.validate(code)) continue;
-    const module = new WebAssembly.Module(code);
-    return { module, kernels: kernelsOf({ module, memory }), isRelaxed: name.includes('relaxed') };
+    if (isSupported(code)) return { module: compileModule(code), isRelaxed: name.includes('relaxed') };
   }
   throw new Error('The runtime lacks WebAssembly with SIMD and threads.');
 }
 
-/**
- * The kernels and their memory. The memory only grows, so that addresses stay valid; views have to be taken again after
- * growth.
- */
-export class KernelMemory {
+/** The kernels and their memory, of which parts are allocated and not freed. */
+export class KernelMemory extends GrowingMemory {
+  readonly kernels: DecoderKernels;
   private used = alignment;
-  private everything: Float32Array;
+  private everything = new Float32Array(this.buffer);
   /** Address of the product that threads share. */
-  readonly task: number;
+  readonly task = this.allocate(taskBytes);
 
   private constructor(
-    private readonly memory: SharedMemory,
-    readonly kernels: DecoderKernels,
+    module: WasmModule,
     /** The kernels have relaxed SIMD, which products of weights in blocks need. */
     readonly isRelaxed: boolean,
     /** Other threads may help with products. */
     readonly isShared: boolean,
   ) {
-    this.everything = new Float32Array(memory.buffer);
-    this.task = this.allocate(taskBytes);
+    super();
+    this.kernels = kernelsOf({ module, memory: this.memory });
   }
 
   /** Loads the kernels over a new memory, and starts the threads that help this one. */
   static async create(threads: number): Promise<KernelMemory> {
-    const memory = new WebAssembly.Memory({ initial: 1, maximum: maxPages, shared: true });
-    const { module, kernels, isRelaxed } = await loadKernels(memory);
-    const created = new KernelMemory(memory, kernels, isRelaxed, threads > 1);
-    const workerData: KernelThreadInput = { module, memory, task: created.task };
+    const { module, isRelaxed } = await compileKernels();
+    const created = new KernelMemory(module, isRelaxed, threads > 1);
+    const workerData: KernelThreadInput = { module, memory: created.memory, task: created.task };
     for (let helper = 1; helper < threads; helper++) startHelper(workerData);
     return created;
   }
@@ -209,8 +190,7 @@ export class KernelMemory {
   allocate(bytes: number): number {
     const address = this.used;
     const end = address + Math.ceil(bytes / alignment) * alignment;
-    const missing = end - this.memory.buffer.byteLength;
-    if (missing > 0) this.memory.grow(Math.ceil(missing / pageBytes));
+    this.growTo(end);
     this.used = end;
     return address;
   }
@@ -224,19 +204,8 @@ export class KernelMemory {
 
   /** The whole memory as floats: the float at an address has a quarter of it as its index. */
   get allFloats(): Float32Array {
-    if (this.everything.buffer !== this.memory.buffer) this.everything = new Float32Array(this.memory.buffer);
+    const { buffer } = this;
+    if (this.everything.buffer !== buffer) this.everything = new Float32Array(buffer);
     return this.everything;
-  }
-
-  floats(address: number, count: number): Float32Array {
-    return new Float32Array(this.memory.buffer, address, count);
-  }
-
-  integers(address: number, count: number): Int8Array {
-    return new Int8Array(this.memory.buffer, address, count);
-  }
-
-  bytesAt(address: number, count: number): Uint8Array {
-    return new Uint8Array(this.memory.buffer, address, count);
   }
 }

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '#contracts';
+import { MegaNestError, type ChatMessage } from '#contracts';
 import type { TextTokenizer } from '#models';
 
 /** Maximum characters of a prompt that is tokenized without an estimate of its length first. */
@@ -34,6 +34,12 @@ export function tokensBeyond(
   const text = typeof messages === 'string' ? messages : tokenizer.renderMarked(messages, chatTemplateKwargs);
   const { tokens, characters } = tokenizer.countUpTo(text, limit * tolerance);
   return tokens > limit * tolerance ? Math.ceil((tokens * text.length) / characters) : undefined;
+}
+
+/** The error about a prompt of `tokens` tokens, a number or its description, for a model with a context of so many. */
+export function promptTooLong(model: string, contextLength: number, tokens: number | string): MegaNestError {
+  const limit = contextLength - 1;
+  return new MegaNestError('context_length_exceeded', { tokens, model, limit, param: 'messages' });
 }
 
 /**

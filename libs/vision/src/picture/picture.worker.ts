@@ -12,7 +12,7 @@ export interface PictureTask {
   readonly param: string;
 }
 
-/** Entry point of the thread that decodes a picture. It ends with its picture, which frees the decoder's memory. */
+/** Entry point of the thread that decodes pictures. */
 await serveWorker<undefined, PictureTask, never, TiledPicture>(() =>
   Promise.resolve({
     ready: undefined,

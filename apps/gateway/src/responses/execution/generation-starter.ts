@@ -130,8 +130,7 @@ export class GenerationStarter {
     const asked = { ...chat, messages };
     if (tools.length > 0) Object.assign(asked, { tools, toolChoice });
     if (documents.length > 0) Object.assign(asked, { documents });
-    const run = model.start(asked, call);
-    return { ...run, chunks: namingInput(namingFormParams(run.chunks, 'text.format.schema')) };
+    return startNamed(model, asked, call);
   }
 
   /** The language model refuses a conversation that is too long. A mega service would drop turns without a request. */
@@ -146,8 +145,7 @@ export class GenerationStarter {
       const choice = toolChoice(initial.tool_choice, choosableTargets(targets));
       Object.assign(asked, { tools, toolChoice: choice });
     }
-    const run = model.start(asked, call);
-    return { ...run, chunks: namingInput(namingFormParams(run.chunks, 'text.format.schema')) };
+    return startNamed(model, asked, call);
   }
 }
 
@@ -207,6 +205,12 @@ function pauseAfter(error: unknown): number | undefined {
 /** Names `instructions` in place of `messages.system`: clients send the system prompt of a response in that field. */
 function inResponseNames(field: string): string {
   return field === 'messages.system' ? 'instructions' : field;
+}
+
+/** Starts a generation whose errors name the fields of a response's request. */
+function startNamed(model: ChatModel, asked: Parameters<ChatModel['start']>[0], call: HttpCall): ChatRun {
+  const run = model.start(asked, call);
+  return { ...run, chunks: namingInput(namingFormParams(run.chunks, 'text.format.schema')) };
 }
 
 /** Passes the chunks on. Errors about `messages` name `input` instead, the field of a response's request. */

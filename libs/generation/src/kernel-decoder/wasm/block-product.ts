@@ -8,7 +8,7 @@
  * for each 8 columns 16 bytes with outputs 0 and 1 in their lower halves, outputs 2 and 3 in the upper ones. The activations of a
  * row are contiguous. The factors of each of its blocks are the scale, and the sum of its rounded floats.
  */
-import { magnitude } from './magnitude';
+import { magnitude, storeBytes, sumOfLanes } from './lanes';
 import { Task } from './task';
 
 /** Bytes of the scales and offsets of a block of 4 outputs. */
@@ -221,17 +221,11 @@ export function quantizeBlocks(
         const low = i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(v128.load(input), inverse)));
         const high = i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(v128.load(input, 16), inverse)));
         sum = i32x4.add(sum, i32x4.add(low, high));
-        const words = i16x8.narrow_i32x4_s(low, high);
-        v128.store64_lane(output, i8x16.narrow_i16x8_s(words, words), 0);
+        storeBytes(output, low, high);
         output += 8;
       }
-      const total =
-        i32x4.extract_lane(sum, 0) +
-        i32x4.extract_lane(sum, 1) +
-        i32x4.extract_lane(sum, 2) +
-        i32x4.extract_lane(sum, 3);
       store<f32>(factors, scale);
-      store<f32>(factors, scale * <f32>total, 4);
+      store<f32>(factors, scale * <f32>sumOfLanes(sum), 4);
       factors += 8;
     }
   }

@@ -8,7 +8,7 @@
  * that a product reads one stream. The bytes of weights are the int8 values + 128, and four float scales stand before each
  * 4 rows (a stripe). The bytes of a cache are the int8 values.
  */
-import { largestLane, magnitude } from './magnitude';
+import { largestLane, magnitude, storeBytes } from './lanes';
 import { divisorOf, packBlocks, quantize } from './product';
 import { sumLanes } from './plain-product';
 
@@ -338,8 +338,7 @@ function quantizeHead(input: usize, output: usize, width: usize): f32 {
   for (let index: usize = 0; index < width; index += 8) {
     const low = quantize(v128.load(input + (index << 2)), divisor, step);
     const high = quantize(v128.load(input + (index << 2), 16), divisor, step);
-    const words = i16x8.narrow_i32x4_s(low, high);
-    v128.store64_lane(output + index, i8x16.narrow_i16x8_s(words, words), 0);
+    storeBytes(output + index, low, high);
   }
   return largest;
 }

@@ -5,7 +5,7 @@
  * magnitude of its floats.
  */
 import * as blocks from './block-product';
-import { magnitude } from './magnitude';
+import { magnitude, sumOfLanes } from './lanes';
 import * as plain from './plain-product';
 import * as relaxed from './relaxed-product';
 import { headBytes, Task } from './task';
@@ -53,12 +53,7 @@ export function quantizeRows(input: usize, output: usize, columns: usize, rows: 
       if (ASC_FEATURE_RELAXED_SIMD && usesBytes) output = relaxed.storeActivations(output, low, high);
       else output = plain.storeActivations(output, low, high);
     }
-    const total =
-      i32x4.extract_lane(sum, 0) +
-      i32x4.extract_lane(sum, 1) +
-      i32x4.extract_lane(sum, 2) +
-      i32x4.extract_lane(sum, 3);
-    store<i32>(factors + (row << 3), -128 * total);
+    store<i32>(factors + (row << 3), -128 * sumOfLanes(sum));
     store<f32>(factors + (row << 3), largest, 4);
   }
 }

@@ -3,6 +3,7 @@
  * exact where V8 uses vpdpbusd, the instruction of processors with AVX-VNNI: see {@link largestProduct}. The layouts are in
  * {@link ./decoder-kernels.ts}; activations are int8 here.
  */
+import { storeBytes } from './lanes';
 import { scaled } from './plain-product';
 import { headBytes, Task } from './task';
 
@@ -121,7 +122,6 @@ export function multiplyFour(stripe: usize, x: usize, y: usize, factors: usize, 
 
 /** Stores 8 integers as activations; returns the place behind them. */
 export function storeActivations(target: usize, low: v128, high: v128): usize {
-  const words = i16x8.narrow_i32x4_s(low, high);
-  v128.store64_lane(target, i8x16.narrow_i16x8_s(words, words), 0);
+  storeBytes(target, low, high);
   return target + 8;
 }
