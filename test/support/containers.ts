@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -76,21 +77,31 @@ function statusOf(url: string): Promise<number | undefined> {
   });
 }
 
+/** Reads the output of a program, which would otherwise wait for a reader. Returns a function that gives its end. */
+function readOutput(child: ChildProcess): () => string {
+  let output = '';
+  const note = (text: Buffer) => (output = (output + text.toString()).slice(-4_000));
+  child.stdout?.on('data', note);
+  child.stderr?.on('data', note);
+  return () => output;
+}
+
 /**
- * Servers of NATS in a cluster, with the users that MegaNest ships, each on a machine of its own. `formed` resolves when
- * they have a leader.
+ * Servers of NATS in a cluster, with the users that MegaNest ships, each on a machine of its own. They have a leader when
+ * this resolves. Errors: their last output.
  */
 async function startNatsMachines(
   network: Network,
   directory: string,
   configuration: string,
-): Promise<{ nodes: NatsNode[]; formed: Promise<void> }> {
+): Promise<NatsNode[]> {
   const { path: program } = await findNatsServer({
     explicitPath: process.env.NATS_SERVER_BINARY,
     cacheDirectory,
   });
   const hosts = Array.from({ length: servers }, (_unused, index) => network.addressOf(index + 2));
   const routes = hosts.map((host) => `nats://${host}:6222`).join(', ');
+  const outputs: (() => string)[] = [];
   const nodes = hosts.map((host, index) => {
     const name = `nats-${index}`;
     const machine = network.add(name, host, {});
@@ -102,6 +113,7 @@ async function startNatsMachines(
     const start = () =>
       machine.run([...command, '--jetstream', '--store_dir', '{data}/jetstream'], {}, { keepsData: true });
     let child = start();
+    outputs.push(readOutput(child));
     return {
       url: `nats://${host}:4222`,
       kill: async () => {
@@ -111,12 +123,18 @@ async function startNatsMachines(
       },
       start: () => {
         child = start();
+        readOutput(child);
         return Promise.resolve();
       },
       signal: (signal: NodeJS.Signals) => void child.kill(signal),
     };
   });
-  return { nodes, formed: whenClusterFormed(hosts.map((host) => `http://${host}:8222`)) };
+  try {
+    await whenClusterFormed(hosts.map((host) => `http://${host}:8222`));
+  } catch (error) {
+    throw new Error(outputs.map((output) => output()).join('\n'), { cause: error });
+  }
+  return nodes;
 }
 
 /** One running container. */
@@ -132,16 +150,13 @@ async function runContainer(
 ): Promise<Running> {
   const program = join(repositoryRoot, 'dist', `${env['SERVICE']}.js`);
   const child = machine.run([process.execPath, '--enable-source-maps', program], env);
-  let output = '';
-  const note = (text: Buffer) => (output = (output + text.toString()).slice(-4_000));
-  child.stdout?.on('data', note);
-  child.stderr?.on('data', note);
+  const output = readOutput(child);
   const { port, path } = readinessOf(container);
   const url = `http://${address}:${port}`;
   const giveUpAt = performance.now() + startTimeoutMs;
   while ((await statusOf(url + path)) !== 200) {
     if (child.exitCode !== null || performance.now() > giveUpAt)
-      throw new Error(`${container.name} is not ready: ${output}`);
+      throw new Error(`${container.name} is not ready: ${output()}`);
     await delay(200);
   }
   return {
@@ -174,7 +189,7 @@ export async function startContainers(collector: number): Promise<Instances> {
     const users = natsUsers(
       `    { user: ${user}, password: ${pass}, permissions { publish: ">", subscribe: ">" } }\n`,
     );
-    const { nodes, formed } = await startNatsMachines(network, directory.path, users.configuration);
+    const nodes = await startNatsMachines(network, directory.path, users.configuration);
     const natsUrls = nodes.map(({ url }) => url);
     const more = {
       NATS_BUCKET_REPLICAS: String(servers),
@@ -206,7 +221,7 @@ export async function startContainers(collector: number): Promise<Instances> {
       });
       running.set(name, await Promise.all(instances));
     };
-    await Promise.all([startInTurn(startBoth), formed]);
+    await startInTurn(startBoth);
     return {
       nodes,
       native: database.native,

@@ -181,20 +181,25 @@ interface JetStreamState {
 
 /**
  * Resolves when one server of a cluster leads and the others follow: before that no stream finds its replicas. `urls`:
- * the addresses of their monitoring.
+ * the addresses of their monitoring. Errors: what each server said last.
  */
 export async function whenClusterFormed(urls: readonly string[]): Promise<void> {
-  const giveUpAt = performance.now() + 60_000;
+  const giveUpAt = performance.now() + 180_000;
+  const said = new Map<string, string>();
   while (performance.now() < giveUpAt) {
     for (const url of urls) {
-      const answer = await fetch(`${url}/jsz`).catch(() => undefined);
-      const { meta_cluster: cluster } = ((await answer?.json()) ?? {}) as JetStreamState;
+      const answer = await fetch(`${url}/jsz`, { signal: AbortSignal.timeout(5_000) })
+        .then((response) => response.text())
+        .catch((error: Error) => JSON.stringify({ error: `${error.message}: ${String(error.cause)}` }));
+      said.set(url, answer);
+      const { meta_cluster: cluster } = JSON.parse(answer) as JetStreamState;
       const followers = cluster?.replicas?.filter(({ current }) => current).length ?? 0;
       if (followers === urls.length - 1) return;
     }
     await delay(100);
   }
-  throw new Error('The servers of NATS formed no cluster within a minute');
+  const answers = [...said].map(([url, answer]) => `${url}: ${answer}`);
+  throw new Error(`The servers of NATS did not form a cluster:\n${answers.join('\n')}`);
 }
 
 async function startNode(
