@@ -1,6 +1,6 @@
 /**
  * Compiles a model directory (config.json and safetensors) into its serving graph and prints its path.
- * Usage: npm run compile -- <directory> [--weights int8|fp32] [--kv float|int8] [--pooling mean|cls] [--cache <directory>]
+ * Usage: npm run compile -- <directory> [--weights int8|int4|fp32] [--kv float|int8] [--pooling mean|cls] [--cache <directory>]
  */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -17,9 +17,9 @@ const { values, positionals } = parseArgs({
   },
 });
 const usage =
-  'Usage: npm run compile -- <directory> [--weights int8|fp32] [--kv float|int8] [--pooling mean|cls] [--cache <directory>]';
+  'Usage: npm run compile -- <directory> [--weights int8|int4|fp32] [--kv float|int8] [--pooling mean|cls] [--cache <directory>]';
 const [directory] = positionals;
-const choices = { weights: ['int8', 'fp32'], kv: ['float', 'int8'], pooling: [undefined, 'mean', 'cls'] };
+const choices = { weights: ['int8', 'int4', 'fp32'], kv: ['float', 'int8'], pooling: [undefined, 'mean', 'cls'] };
 const wrong = Object.keys(choices).find((name) => !choices[name].includes(values[name]));
 if (!directory || wrong) {
   console.error(wrong ? `--${wrong} ${values[wrong]} is unknown.\n${usage}` : usage);
