@@ -208,6 +208,7 @@ describe('embeddings and models through the official client', () => {
     expect(ids).toEqual(
       expect.arrayContaining(['chatqna', 'rag-without-rerank', 'nano-chat', 'nano-embed', 'nano-rerank']),
     );
+    expect(ids).toContain('nano-asr');
     expect((await client.models.retrieve('nano-chat')).id).toBe('nano-chat');
   });
 

@@ -28,7 +28,7 @@ export function modelObject(info: Partial<ModelInfo> & { id: string; service?: s
     owned_by: 'meganest',
     ...(service && { service }),
     ...(backend && { backend, revision }),
-    ...(backend && !assumesLength && { max_model_len: maxInputTokens }),
+    ...(maxInputTokens && !assumesLength && { max_model_len: maxInputTokens }),
   };
 }
 

@@ -1,7 +1,9 @@
 import {
+  describeAsrModel,
   describeEmbeddingModel,
   describeLlmModel,
   describeRerankingModel,
+  describeTtsModel,
   MegaNestError,
   type ModelInfo,
   type RpcMethod,
@@ -149,6 +151,8 @@ export class ModelCatalog {
       this.languageModels(),
       this.#ask(describeEmbeddingModel),
       this.#ask(describeRerankingModel),
+      this.#ask(describeAsrModel),
+      this.#ask(describeTtsModel),
     ]);
     return [...languageModels, ...others.filter((info) => info !== undefined)];
   }
