@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config';
 const common = {
   environment: 'node' as const,
   restoreMocks: true,
+  // A process for each file would load the same packages and start the same databases again.
+  isolate: false,
+  setupFiles: ['test/support/fresh-file.ts'],
   // By default one processor is left alone, which on a machine with two is half of it.
   maxWorkers: availableParallelism(),
   // Waiting for an event ends with the event: the limit is only for what never comes, and machines may be slow.
@@ -29,9 +32,6 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['{apps,bench,libs,tools,templates}/**/*.spec.ts'],
-          // A process for each file would spend a third of the time on loading the same packages again.
-          isolate: false,
-          setupFiles: ['test/support/fresh-file.ts'],
           testTimeout: 60_000,
           hookTimeout: 180_000,
         },

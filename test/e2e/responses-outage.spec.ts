@@ -1,5 +1,5 @@
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#local-stack';
-import { createTemporaryDirectory, freePort } from '#testing';
+import { createTemporaryDirectory, freePort, postgresTemplate } from '#testing';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -21,10 +21,15 @@ let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
 let postgres: EmbeddedPostgres;
 const { create } = askerOf(() => client);
 
+/** A server of this file alone, which its tests kill. */
+function startPostgresOn(port: number): Promise<EmbeddedPostgres> {
+  const template = postgresTemplate();
+  return startEmbeddedPostgres({ dataDirectory: directory.path, port, template, isShortLived: true });
+}
+
 beforeAll(async () => {
   directory = await createTemporaryDirectory();
-  const port = await freePort();
-  postgres = await startEmbeddedPostgres({ dataDirectory: directory.path, port });
+  postgres = await startPostgresOn(await freePort());
   const { connectionString } = postgres;
   stack = await startScriptedStack({}, { connectionString, stop: () => postgres.stop() });
   client = newClient(stack.gateway.url);
@@ -38,7 +43,7 @@ async function restartPostgres(): Promise<void> {
   const port = Number(new URL(postgres.connectionString).port);
   postgres.process.signal('SIGKILL');
   await postgres.exited;
-  postgres = await startEmbeddedPostgres({ dataDirectory: directory.path, port });
+  postgres = await startPostgresOn(port);
 }
 
 describe('a database that is killed and comes back', () => {

@@ -1,8 +1,9 @@
 import { vi } from 'vitest';
 
 /**
- * Runs before each unit spec file. Unit specs share processes, so that each process loads the packages once. A file still
- * begins with modules of its own, real timers and the environment variables that the process started with.
+ * Runs before each spec file. Spec files share processes, so that each process loads the packages and starts databases
+ * once. A file still begins with modules of its own, real timers and the environment variables that the process started
+ * with.
  */
 const shared = globalThis as { environmentAtStart?: NodeJS.ProcessEnv };
 shared.environmentAtStart ??= { ...process.env };

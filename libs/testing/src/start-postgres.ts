@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { startEmbeddedPostgres } from '#local-stack';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#local-stack';
 import { cacheDirectory, repositoryRoot, createTemporaryDirectory } from './directories.js';
 
 /** An empty database for one test file. */
@@ -12,11 +12,11 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-async function execute(connectionString: string, sql: string): Promise<void> {
+async function execute(connectionString: string, ...statements: string[]): Promise<void> {
   const client = new Client(connectionString);
   await client.connect();
   try {
-    await client.query(sql);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }
@@ -40,19 +40,54 @@ export function postgresTemplate(): string {
   return join(cacheDirectory, `pgdata-${dependencies['@electric-sql/pglite']}`);
 }
 
-async function startEmbedded(): Promise<TestPostgres> {
+/** A server of the embedded Postgres, and the folder of its files. */
+interface EmbeddedServer {
+  server: EmbeddedPostgres;
+  directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
+}
+
+async function startServer(isShortLived: boolean): Promise<EmbeddedServer> {
   const directory = await createTemporaryDirectory();
-  const database = await startEmbeddedPostgres({
-    dataDirectory: directory.path,
-    template: postgresTemplate(),
-    // Benchmarks measure optimized code.
-    isShortLived: process.env.VITEST === 'true',
-  });
+  const template = postgresTemplate();
+  const server = await startEmbeddedPostgres({ dataDirectory: directory.path, template, isShortLived });
+  return { server, directory };
+}
+
+async function stopServer({ server, directory }: EmbeddedServer): Promise<void> {
+  await server.stop();
+  await directory.remove();
+}
+
+/** Benchmarks measure optimized code, on a server of their own. */
+async function startOwn(): Promise<TestPostgres> {
+  const own = await startServer(false);
+  return { connectionString: own.server.connectionString, stop: () => stopServer(own) };
+}
+
+/** Removes everything that a spec file has made in a database, also the settings of the one session. */
+const makeEmpty = `
+  DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' LOOP
+      EXECUTE format('DROP SCHEMA %I CASCADE', name);
+    END LOOP;
+    CREATE SCHEMA public;
+  END $$`;
+
+/** The servers of this process that no test uses. Spec files have modules of their own, hence the global variable. */
+function idleServers(): EmbeddedServer[] {
+  const shared = globalThis as { idleServers?: EmbeddedServer[] };
+  return (shared.idleServers ??= []);
+}
+
+/** A start takes two seconds of a processor, so that the spec files of a process use a server one after the other. */
+async function takeShared(): Promise<TestPostgres> {
+  const taken = idleServers().pop() ?? (await startServer(true));
+  const { connectionString } = taken.server;
   return {
-    connectionString: database.connectionString,
+    connectionString,
     stop: async () => {
-      await database.stop();
-      await directory.remove();
+      await execute(connectionString, makeEmpty, 'DISCARD ALL');
+      idleServers().push(taken);
     },
   };
 }
@@ -63,5 +98,6 @@ async function startEmbedded(): Promise<TestPostgres> {
  */
 export function startPostgres(): Promise<TestPostgres> {
   const serverUrl = process.env.DATABASE_URL;
-  return serverUrl ? createDatabase(serverUrl) : startEmbedded();
+  if (serverUrl) return createDatabase(serverUrl);
+  return process.env.VITEST === 'true' ? takeShared() : startOwn();
 }

@@ -3,7 +3,13 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { MegaNestError } from '#contracts';
 import { startEmbeddedPostgres } from '#local-stack';
 import { DocumentsRepository, openDatabase, type Database } from '#storage';
-import { createTemporaryDirectory, freePort, startPostgres, type TestPostgres } from '#testing';
+import {
+  createTemporaryDirectory,
+  freePort,
+  postgresTemplate,
+  startPostgres,
+  type TestPostgres,
+} from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, vector } from './storage-fixture.js';
 
@@ -206,8 +212,13 @@ describe('Database', () => {
 describe('a restart of the embedded database', () => {
   it('fails clearly while it is away, then goes on with what was stored', async () => {
     const directory = await createTemporaryDirectory();
-    const port = await freePort();
-    let postgres = await startEmbeddedPostgres({ dataDirectory: directory.path, port });
+    const options = {
+      dataDirectory: directory.path,
+      port: await freePort(),
+      template: postgresTemplate(),
+      isShortLived: true,
+    };
+    let postgres = await startEmbeddedPostgres(options);
     const lost: string[] = [];
     const database = openDatabase({
       connectionString: postgres.connectionString,
@@ -219,7 +230,7 @@ describe('a restart of the embedded database', () => {
     await documents.replaceDocument(document('kept'), [{ text: 'x', embedding: vector(1, 0) }]);
     await postgres.stop();
     await expect(documents.list()).rejects.toMatchObject({ code: 'service_unavailable' });
-    postgres = await startEmbeddedPostgres({ dataDirectory: directory.path, port });
+    postgres = await startEmbeddedPostgres(options);
     expect(await documents.list()).toMatchObject([{ filename: 'kept', chunks: 1 }]);
     expect(lost).not.toHaveLength(0);
     await database.close();
