@@ -103,6 +103,11 @@ describe('a vision-language model', () => {
     const byId = await respond({ file_id: stored.id, detail: 'high' });
     expect(byId.text).toBe(shown.text);
     expect(byId.usage.input_tokens).toBe(shown.usage.input_tokens);
+    const counted = await client.responses.inputTokens.count({
+      model: 'small-vision',
+      input: inputWith({ type: 'input_image', image_url: red, detail: 'high' }),
+    });
+    expect(counted.input_tokens).toBe(shown.usage.input_tokens);
     const jpeg = urlOf(await encodeJpeg(drawPicture(50, 40, 1)), 'jpeg');
     expect((await respond({ image_url: jpeg, detail: 'low' })).usage.input_tokens).toBeLessThan(
       shown.usage.input_tokens,

@@ -42,10 +42,11 @@ export class LlmRpcController {
   }
 
   @RpcHandler(countPromptTokens)
-  countTokens(
+  async countTokens(
     request: ParsedRequestOf<typeof countPromptTokens>,
   ): Promise<ReplyOf<typeof countPromptTokens>> {
-    return this.llm.countTokens(request);
+    const messages = await loadImages(request.messages, this.objects);
+    return this.llm.countTokens({ ...request, messages });
   }
 
   @RpcHandler(describeLlmModel)

@@ -100,14 +100,15 @@ export class LlmService implements OnApplicationShutdown {
     return this.answerer && quotes(request) ? samplingParameters(request) : [];
   }
 
-  /** Counts the tokens of a conversation's prompt. Errors: model_not_found. */
+  /** Counts the tokens of a conversation's prompt. Errors: model_not_found, unsupported_parameter for images. */
   async countTokens({
     messages,
     model,
     tools,
   }: ParsedRequestOf<typeof countPromptTokens>): Promise<ReplyOf<typeof countPromptTokens>> {
-    const { id, maxInputTokens } = this.generator.info;
+    const { id, maxInputTokens, modalities } = this.generator.info;
     assertServedModel(model, id);
+    assertImages(messages, modalities);
     const { request } = await planAnswer({ messages, tools }, this.settings, this.generator, this.#forms);
     const promptTokens = await this.generator.countPromptTokens(request.messages, request.chatTemplateKwargs);
     return { promptTokens, maxInputTokens };

@@ -81,7 +81,10 @@ export interface Generator {
    * context_length_exceeded, invalid_request, overloaded (with retryAfter), cancelled, service_unavailable.
    */
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerationEvent, void, void>;
-  /** Returns the number of prompt tokens of a conversation. */
+  /**
+   * Returns the number of prompt tokens of a conversation; an approximate one if it certainly exceeds the context. Errors:
+   * those of images.
+   */
   countPromptTokens(
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,

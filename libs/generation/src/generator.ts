@@ -16,7 +16,13 @@ import {
 import type { ModelLoadOptions, WeightType } from '#models';
 import type { BlockSize } from '#onnx-compiler';
 import { type GivenImage, type ImageLayout, imagePrompt, VisionEncoder } from '#vision';
-import { encodeImages, imagesOf, readImages, withoutImageData } from './images/request-images.js';
+import {
+  encodeImages,
+  imagesOf,
+  readImages,
+  type ReadImages,
+  withoutImageData,
+} from './images/request-images.js';
 import { promptIds, promptLength, promptTooLong } from './scheduling/prompt-ids.js';
 import type {
   ChatTemplate,
@@ -176,9 +182,11 @@ class OnnxGenerator implements Generator {
     const { constraint: requested } = request.parameters;
     const constraint = requested && (await this.reader.read(requested, signal));
     const read = await this.readImages(request.messages, (vision, image) => vision.read(image, signal));
+    const { id, maxInputTokens: limit } = this.info;
+    if (read && read.tokens >= limit) throw promptTooLong(id, limit, `more than ${read.tokens}`);
     const withImages = read && {
       request: { ...request, messages: withoutImageData(request.messages) },
-      images: await encodeImages(this.parts.vision!, read, signal),
+      images: await encodeImages(this.parts.vision!, read.images, signal),
     };
     await this.channel.call(
       { kind: 'generate', request, ...withImages, ...(constraint && { constraint }) },
@@ -190,23 +198,23 @@ class OnnxGenerator implements Generator {
   private async readImages<Read extends ImageLayout>(
     messages: readonly ChatMessage[] | string,
     read: (vision: VisionEncoder, image: GivenImage) => Promise<Read>,
-  ): Promise<Read[] | undefined> {
+  ): Promise<ReadImages<Read> | undefined> {
     const [first] = imagesOf(messages);
     if (!first) return undefined;
     const { vision } = this.parts;
     const { id: model, maxInputTokens: contextLength } = this.info;
     const { param = 'messages' } = first;
     if (!vision) throw unsupportedField(param, `images are not supported: ${model} reads text only`);
-    const tooLong = (tokens: string) => promptTooLong(model, contextLength, tokens);
-    return readImages(messages, { read: (image) => read(vision, image), contextLength, tooLong });
+    return readImages(messages, contextLength, (image) => read(vision, image));
   }
 
   async countPromptTokens(
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number> {
-    const layouts = await this.readImages(messages, (vision, image) => vision.measure(image));
-    const images = layouts?.map(imagePrompt);
+    const measured = await this.readImages(messages, (vision, image) => vision.measure(image));
+    if (measured && measured.tokens >= this.info.maxInputTokens) return measured.tokens;
+    const images = measured?.images.map(imagePrompt);
     if (promptLength(messages, chatTemplateKwargs) > maxCountedHere) {
       const shown = images ? withoutImageData(messages) : messages;
       const call = { kind: 'count' as const, messages: shown, chatTemplateKwargs, ...(images && { images }) };

@@ -33,18 +33,45 @@ export class ImageStore {
     answer: (messages: ChatMessage[]) => AsyncIterable<Chunk>,
   ): AsyncGenerator<Chunk> {
     const stored: string[] = [];
-    const budget = new ImageBudget();
     try {
-      const lent: ChatMessage[] = [];
-      for (const message of messages) {
-        const { images, ...rest } = message;
-        if (!images) lent.push(message);
-        else lent.push({ ...rest, images: await this.#store(images, { stored, budget }, call) });
-      }
-      yield* answer(lent);
+      yield* answer(await this.#storeAll(messages, stored, call));
     } finally {
-      await Promise.allSettled(stored.map((id) => this.objects.delete(id)));
+      await this.#delete(stored);
     }
+  }
+
+  /** As {@link lend}, for work with one result. */
+  async lendFor<Result>(
+    messages: readonly ChatMessage[],
+    call: Signaled,
+    work: (messages: ChatMessage[]) => Promise<Result>,
+  ): Promise<Result> {
+    const stored: string[] = [];
+    try {
+      return await work(await this.#storeAll(messages, stored, call));
+    } finally {
+      await this.#delete(stored);
+    }
+  }
+
+  /** Stores the images of a conversation, and adds their ids to `stored`. Returns the messages with the stored images. */
+  async #storeAll(
+    messages: readonly ChatMessage[],
+    stored: string[],
+    call: Signaled,
+  ): Promise<ChatMessage[]> {
+    const budget = new ImageBudget();
+    const lent: ChatMessage[] = [];
+    for (const message of messages) {
+      const { images, ...rest } = message;
+      if (!images) lent.push(message);
+      else lent.push({ ...rest, images: await this.#store(images, { stored, budget }, call) });
+    }
+    return lent;
+  }
+
+  async #delete(stored: readonly string[]): Promise<void> {
+    await Promise.allSettled(stored.map((id) => this.objects.delete(id)));
   }
 
   /** Stores the images one after the other, so that the memory stays within the limit of all images together. */

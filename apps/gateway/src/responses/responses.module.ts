@@ -4,6 +4,7 @@ import { Module, type Provider } from '@nestjs/common';
 import { createHash, randomBytes } from 'node:crypto';
 import { ChatModule } from '../chat/chat.module.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import { ImageStoreModule } from '../input-files/image-store.js';
 import { InputFilesModule } from '../input-files/input-files.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { ModelsModule } from '../models/model-catalog.js';
@@ -48,7 +49,14 @@ const responseSealer: Provider = {
 
 /** The Responses API. */
 @Module({
-  imports: [ModelsModule, ChatModule, MegaServicesModule, InputFilesModule, VectorStoresModule],
+  imports: [
+    ModelsModule,
+    ChatModule,
+    MegaServicesModule,
+    InputFilesModule,
+    ImageStoreModule,
+    VectorStoresModule,
+  ],
   controllers: [CompactionController, HandoverRpcController, ResponsesController],
   providers: [
     Compactor,

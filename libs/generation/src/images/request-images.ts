@@ -1,4 +1,4 @@
-import { invalidField, MegaNestError, type ChatMessage } from '#contracts';
+import { invalidField, type ChatMessage } from '#contracts';
 import {
   type EncodedImage,
   type GivenImage,
@@ -16,30 +16,30 @@ export function imagesOf(messages: readonly ChatMessage[] | string): ChatImage[]
   return messages.flatMap(({ images = [] }) => images);
 }
 
-/** How the images of a conversation are read, and the limit of their tokens. */
-export interface ImageReading<Read extends ImageLayout> {
-  readonly read: (image: GivenImage) => Promise<Read>;
-  readonly contextLength: number;
-  readonly tooLong: (tokens: string) => MegaNestError;
+/** The images of a conversation that were read, and their tokens. */
+export interface ReadImages<Read extends ImageLayout> {
+  readonly images: readonly Read[];
+  readonly tokens: number;
 }
 
 /**
- * Reads the images of a conversation one after the other, until their tokens exceed the context. Errors: the errors of
- * `read`; context_length_exceeded by `tooLong`.
+ * Reads the images of a conversation one after the other. Stops as soon as their tokens fill the context, so that
+ * `tokens` is at least `contextLength` then. Errors: the errors of `read`.
  */
 export async function readImages<Read extends ImageLayout>(
   messages: readonly ChatMessage[] | string,
-  { read, contextLength, tooLong }: ImageReading<Read>,
-): Promise<Read[]> {
+  contextLength: number,
+  read: (image: GivenImage) => Promise<Read>,
+): Promise<ReadImages<Read>> {
   const images: Read[] = [];
   let tokens = 0;
   for (const image of imagesOf(messages)) {
     const one = await read(givenImage(image));
     images.push(one);
     tokens += imageTokensOf(one);
-    if (tokens >= contextLength) throw tooLong(`more than ${tokens}`);
+    if (tokens >= contextLength) break;
   }
-  return images;
+  return { images, tokens };
 }
 
 /** Computes the embeddings of images one after the other. Errors: see {@link VisionEncoder.encode}. */
