@@ -58,9 +58,8 @@ async function stopServer({ server, directory }: EmbeddedServer): Promise<void> 
   await directory.remove();
 }
 
-/** Benchmarks measure optimized code, on a server of their own. */
-async function startOwn(): Promise<TestPostgres> {
-  const own = await startServer(false);
+async function startOwn(isShortLived: boolean): Promise<TestPostgres> {
+  const own = await startServer(isShortLived);
   return { connectionString: own.server.connectionString, stop: () => stopServer(own) };
 }
 
@@ -83,9 +82,12 @@ function idleServers(): EmbeddedServer[] {
 async function takeShared(): Promise<TestPostgres> {
   const taken = idleServers().pop() ?? (await startServer(true));
   const { connectionString } = taken.server;
+  let isGivenBack = false;
   return {
     connectionString,
     stop: async () => {
+      if (isGivenBack) return;
+      isGivenBack = true;
       await execute(connectionString, makeEmpty, 'DISCARD ALL');
       idleServers().push(taken);
     },
@@ -94,10 +96,13 @@ async function takeShared(): Promise<TestPostgres> {
 
 /**
  * An empty Postgres with pgvector at hand: a fresh database on the server that `DATABASE_URL` names, else the embedded
- * one (PGlite over its socket, which needs a build). The same tests pass on both.
+ * one (PGlite over its socket, which needs a build). The same tests pass on both. With `isOwn` nothing can connect any
+ * more after `stop`.
  */
-export function startPostgres(): Promise<TestPostgres> {
+export function startPostgres({ isOwn = false } = {}): Promise<TestPostgres> {
   const serverUrl = process.env.DATABASE_URL;
   if (serverUrl) return createDatabase(serverUrl);
-  return process.env.VITEST === 'true' ? takeShared() : startOwn();
+  // Benchmarks measure optimized code, on a server of their own.
+  const isTest = process.env.VITEST === 'true';
+  return isTest && !isOwn ? takeShared() : startOwn(isTest);
 }

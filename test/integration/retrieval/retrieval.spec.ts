@@ -38,7 +38,7 @@ describe('the retrieval service', () => {
   }
 
   beforeAll(async () => {
-    [nats, postgres] = await Promise.all([startNats(), startPostgres()]);
+    [nats, postgres] = await Promise.all([startNats(), startPostgres({ isOwn: true })]);
     const env = { NATS_URL: nats.url, DATABASE_URL: postgres.connectionString };
     [embedding, service] = await Promise.all([
       startService('embedding', env),
