@@ -19,7 +19,11 @@ const { values, positionals } = parseArgs({
 const usage =
   'Usage: npm run compile -- <directory> [--weights int8|int4|fp32] [--kv float|int8] [--pooling mean|cls] [--cache <directory>]';
 const [directory] = positionals;
-const choices = { weights: ['int8', 'int4', 'fp32'], kv: ['float', 'int8'], pooling: [undefined, 'mean', 'cls'] };
+const choices = {
+  weights: ['int8', 'int4', 'fp32'],
+  kv: ['float', 'int8'],
+  pooling: [undefined, 'mean', 'cls'],
+};
 const wrong = Object.keys(choices).find((name) => !choices[name].includes(values[name]));
 if (!directory || wrong) {
   console.error(wrong ? `--${wrong} ${values[wrong]} is unknown.\n${usage}` : usage);
