@@ -1,8 +1,9 @@
-"""Trains nano-asr: train.py SHARDS[,SHARDS] VOCAB OUT --minutes M
+"""Trains nano-asr: train.py SHARDS[,SHARDS] VOCAB OUT --steps N
 
 Reads the shards of each folder that are there and, while it runs, those that synthesise.py and people.py add. The learning rate falls to zero at the
-end of the given minutes, so the time decides the quality. Writes OUT/last.pt every two minutes and at the end;
-`--continue FILE` starts from one (with a new schedule), `--continue models/nano-asr` from the weights of a model directory.
+end of the given steps (of all workers together), so their number decides the quality, and a machine that is busy or pauses the processes only takes
+longer. To end sooner: `echo STEPS > OUT/finish` lets the rate fall from where it is to zero within that many more steps. Writes OUT/last.pt every two
+minutes and at the end; `--continue FILE` starts from one (with a new schedule), `--continue models/nano-asr` from the weights of a model directory.
 """
 import argparse
 import glob
@@ -23,14 +24,19 @@ from units import Units
 
 STEP = 6
 MEET = 16  # steps between two meetings of workers
+NEARBY = 8  # utterances
 DRAWN = 4096  # utterances that are put in order of their length at a time
 
 
 class Shards:
-    """Utterances of all shards in memory. `shares`: how much of what is heard comes from each folder; by default as much as it holds."""
+    """Utterances of all shards in memory.
 
-    def __init__(self, folders, units, shares=None):
-        self.folders, self.units, self.shares, self.seen = folders.split(","), units, shares, set()
+    `shares`: how much of what is heard comes from each folder; by default as much as it holds. `splice`: the part of the utterances with known
+    words that get the end of another one, so that a sentence cannot be learned by heart.
+    """
+
+    def __init__(self, folders, units, shares=None, splice=0.0):
+        self.folders, self.units, self.shares, self.splice, self.seen = folders.split(","), units, shares, splice, set()
         self.items, self.members = [], [[] for _ in self.folders]
 
     def scan(self):
@@ -41,12 +47,12 @@ class Shards:
             self.seen.add(path)
             data, texts = np.load(path), json.load(open(path[:-4] + ".json"))
             features, phonemes, offsets = data["features"], data["phonemes"], data["offsets"]
+            words = data["words"] if "words" in data else None
             for text, start, end in zip(texts, offsets, offsets[1:]):
                 target = self.units.encode(text)
-                repeats = sum(a == b for a, b in zip(target, target[1:]))
-                if len(target) + repeats <= (end - start) // STEP:
+                if fits(target, end - start):
                     members.append(len(self.items))
-                    self.items.append((features[start:end], phonemes[start:end], target))
+                    self.items.append((features[start:end], phonemes[start:end], target, None if words is None else words[start:end], text))
 
     def drawn(self, rng):
         """Places of at most 4,096 utterances, each folder with its share."""
@@ -55,20 +61,44 @@ class Shards:
         counts = [min(int(DRAWN * share), len(members)) for share, members in zip(self.shares, self.members)]
         return np.concatenate([rng.permutation(members)[:count] for count, members in zip(counts, self.members)])
 
+    def heard(self, place, rng):
+        """Features, phonemes and units of an utterance, or of its beginning and the end of one nearby, which often is the same person's."""
+        features, phonemes, target, words, text = self.items[place]
+        if words is None or rng.random() >= self.splice:
+            return features, phonemes, target
+        other = place + rng.integers(-NEARBY, NEARBY + 1)
+        if not 0 <= other < len(self.items) or self.items[other][3] is None:
+            return features, phonemes, target
+        end_features, end_phonemes, _, end_words, end_text = self.items[other]
+        begin, end = text.split(), end_text.split()
+        if min(len(begin), len(end)) < 2:
+            return features, phonemes, target
+        kept, dropped = rng.integers(1, len(begin)), rng.integers(1, len(end))
+        until, since = np.argmax(words > kept), np.argmax(end_words > dropped)
+        joined = self.units.encode(" ".join(begin[:kept] + end[dropped:]))
+        if not fits(joined, until + len(end_features) - since):
+            return features, phonemes, target
+        return np.concatenate([features[:until], end_features[since:]]), np.concatenate([phonemes[:until], end_phonemes[since:]]), joined
+
     def batches(self, frames, rng):
         """Endless batches of about `frames` frames, utterances of like length together."""
         while True:
             self.scan()
-            order = sorted(self.drawn(rng), key=lambda i: len(self.items[i][0]) + rng.integers(20))
+            drawn = sorted((self.heard(place, rng) for place in self.drawn(rng)), key=lambda item: len(item[0]) + rng.integers(20))
             groups, current, longest = [], [], 0
-            for i in order:
-                longest = max(longest, len(self.items[i][0]))
+            for item in drawn:
+                longest = max(longest, len(item[0]))
                 if current and longest * (len(current) + 1) > frames:
                     groups.append(current)
-                    current, longest = [], len(self.items[i][0])
-                current.append(i)
+                    current, longest = [], len(item[0])
+                current.append(item)
             for group in rng.permutation(len(groups)):
-                yield [self.items[i] for i in groups[group]]
+                yield groups[group]
+
+
+def fits(target, frames):
+    """Whether CTC has a path: a step for each unit, and one between two that are the same."""
+    return len(target) + sum(a == b for a, b in zip(target, target[1:])) <= frames // STEP
 
 
 def varied(values, phones, rng):
@@ -146,15 +176,16 @@ def options_of(arguments=None):
     parser.add_argument("shards")
     parser.add_argument("vocab")
     parser.add_argument("out")
-    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--steps", type=int, default=15000, help="of all workers together; each hears --frames")
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--frames", type=int, default=5000)
-    parser.add_argument("--warmup", type=int, default=200, help="steps until the full rate")
+    parser.add_argument("--warmup", type=int, default=200, help="steps of a worker until the full rate")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1, help="processes that train side by side and share their weights every few steps")
     parser.add_argument("--phonemes", type=float, default=0.5, help="weight of the phoneme loss at the start; it falls with the learning rate")
     parser.add_argument("--shares", help="how much of the utterances comes from each folder of SHARDS, such as 0.6,0.4")
     parser.add_argument("--dropout", type=float, default=0.0, help="part of each block's values left out at the start; it falls with the learning rate")
+    parser.add_argument("--splice", type=float, default=0.0, help="part of the utterances with words (name_phonemes.py) that get another one's end")
     parser.add_argument("--vary", action="store_true", help="change tempo, head, microphone and noise anew each time an utterance is heard")
     parser.add_argument("--continue", dest="start")
     return parser.parse_args(arguments)
@@ -173,20 +204,25 @@ def main():
         # A model directory has no head for phonemes: that begins anew.
         missing, unexpected = model.load_state_dict(weights_of(options.start, device), strict=False)
         assert not unexpected and all(name.startswith("phonemes.") for name in missing), (missing, unexpected)
+    if options.steps < 1:
+        raise SystemExit("--steps: at least 1")
+    if not 0 <= options.splice <= 1:
+        raise SystemExit("--splice: a number from 0 to 1")
     shares = options.shares and [float(share) for share in options.shares.split(",")]
     if shares and (len(shares) != len(options.shards.split(",")) or abs(sum(shares) - 1) > 1e-6):
         raise SystemExit("--shares: a number for each folder of SHARDS, 1 in all")
-    shards = Shards(options.shards, units, shares)
+    shards = Shards(options.shards, units, shares, options.splice)
     shards.scan()
     print(f"{len(shards.items)} utterances", flush=True)
     begin = time.time()
     if options.workers == 1:
-        train(0, model, None, shards, options, device, begin)
+        train(0, model, None, shards, options, device, begin, Schedule(options.steps, f"{options.out}/finish"))
         save(model, options.out)
         return
     # The weights that the workers share; fork, so that the utterances are in memory once.
     common = [p.detach().clone().share_memory_() for p in model.parameters()]
-    workers = [multiprocessing.get_context("fork").Process(target=train, args=(index, model, common, shards, options, device, begin))
+    schedule = Schedule(options.steps, f"{options.out}/finish")
+    workers = [multiprocessing.get_context("fork").Process(target=train, args=(index, model, common, shards, options, device, begin, schedule))
                for index in range(options.workers)]
     for worker in workers:
         worker.start()
@@ -210,7 +246,39 @@ def meet(model, common):
             shared.copy_(own)
 
 
-def train(worker, model, common, shards, options, device, begin):
+class Schedule:
+    """The part of the full rate after each step; steps of all workers count. A number in the file `finish` ends it in that many more steps."""
+
+    def __init__(self, steps, finish):
+        self.finish, self.lock = finish, multiprocessing.get_context("fork").Lock()
+        # Steps so far, then a line of the rate: the step and the part where it begins, and the step where it is zero.
+        self.line = torch.tensor([0.0, 0.0, 1.0, steps], dtype=torch.float64).share_memory_()
+        if os.path.exists(finish):
+            os.remove(finish)
+
+    def next(self):
+        """Counts a step. -> 1 at the start to 0, where the training ends"""
+        with self.lock:
+            now, begin, height, end = self.line.tolist()
+            part = max(0.0, height * (end - now) / (end - begin))
+            if now % 20 == 0 and os.path.exists(self.finish):
+                self._end_anew(now, part)
+            self.line[0] += 1
+            return part
+
+    def _end_anew(self, now, part):
+        with open(self.finish) as file:
+            more = file.read().strip()
+        if not more:
+            return  # it is being written
+        os.remove(self.finish)
+        if more.isdecimal() and int(more) > 0:
+            self.line[1:] = torch.tensor([now, part, now + int(more)])
+        else:
+            print(f"{self.finish}: {more!r} is not a number of steps", flush=True)
+
+
+def train(worker, model, common, shards, options, device, begin, schedule):
     rng = np.random.default_rng(1 + worker)
     matrices = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() == 1]
@@ -219,10 +287,9 @@ def train(worker, model, common, shards, options, device, begin):
     saved = time.time()
     history, heard = [], 0.0
     for step, items in enumerate(shards.batches(options.frames, rng), 1):
-        progress = (time.time() - begin) / (60 * options.minutes)
-        if progress >= 1:
+        fall = schedule.next()
+        if fall == 0:
             break
-        fall = 1 - progress
         for group in optimizer.param_groups:
             group["lr"] = options.rate * min(1, step / options.warmup) * fall
         for block in model.blocks:
@@ -241,7 +308,7 @@ def train(worker, model, common, shards, options, device, begin):
         if step % 50 == 0:
             ctc, named = np.mean(history, 0)
             history = []
-            print(f"{worker}: {step} {time.time() - begin:.0f} s: ctc {ctc:.3f} phonemes {named:.3f} norm {norm:.2f} heard {heard:.2f} h", flush=True)
+            print(f"{worker}: {step} {time.time() - begin:.0f} s: ctc {ctc:.3f} phonemes {named:.3f} norm {norm:.2f} heard {heard:.2f} h rate {options.rate * fall:.1e}", flush=True)
         if worker == 0 and time.time() - saved > 120:
             saved = time.time()
             save(model, options.out)
