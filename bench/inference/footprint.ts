@@ -168,6 +168,7 @@ function medianOf(rounds: readonly Starts[]): Starts {
   const sorted = rounds.toSorted((a, b) => cost(a) - cost(b));
   return sorted[sorted.length >> 1]!;
 }
+
 const forms: readonly WeightPrecision[] = ['int8', 'int4'];
 
 export const subject: Subject = {

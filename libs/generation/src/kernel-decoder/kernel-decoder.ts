@@ -18,7 +18,10 @@ import {
 const maxPositions = 4096;
 const positionStep = 64;
 
-/** Tokens of a pass. Products of bytes take 2.5 times as long for eight as for one; the graph is faster for three than other ones. */
+/**
+ * Tokens of a pass. Products of bytes take 2.5 times as long for eight tokens as for one. Products of words are slower
+ * than the graph from three tokens on.
+ */
 const maxRows = { bytes: 8, words: 2 };
 /** The fewest columns of a block. */
 const smallestBlock = 16;
