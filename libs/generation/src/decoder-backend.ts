@@ -29,7 +29,11 @@ export interface HeldBytes {
   readonly prefixes: number;
 }
 
-/** One decoder model on one device. It appends tokens to sequences and returns the logits of the next tokens. */
+/**
+ * One decoder model on one device. It appends tokens to sequences and returns the logits of the next tokens. A pass is one
+ * call of `prefill` or `decode`; it begins after the one before has ended. Logits are valid until the next pass, which may
+ * overwrite or free them (then their length is 0); the caller may change them.
+ */
 export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequence> {
   /** Name of the execution provider, e.g. `onnx-cpu`. */
   readonly name: string;
@@ -59,7 +63,7 @@ export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequen
   prefill(item: ForwardItem<Sequence>): Promise<Float32Array>;
   /**
    * Appends to several sequences after their prefill. Returns per item the requested logits, `[item.logits,
-   * vocabularySize]`, which the caller may change and the next pass may overwrite.
+   * vocabularySize]`.
    */
   decode(items: readonly ForwardItem<Sequence>[]): Promise<Float32Array[]>;
   dispose(): Promise<void>;

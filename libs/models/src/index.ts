@@ -21,6 +21,7 @@ export {
   type ModelLoadOptions,
   type WeightType,
 } from './model/load-options.js';
+export { freeTensor } from './model/free-tensor.js';
 export { readJson, readOptionalJson, ModelLoadError, ModelNotFoundError } from './model/model-files.js';
 export { resolveModel } from './model-source.js';
 export {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { compileDecoder, type CompiledDecoder } from '#onnx-compiler';
 import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import { decoderShapes, smallLlama } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
@@ -42,7 +42,7 @@ describe.each([
     return backend;
   }
 
-  /** Puts a prompt in; returns the logits behind its last token. */
+  /** Puts a prompt in; returns the logits behind its last token, valid until the next pass. */
   async function prefill(backend: CompiledOnnxBackend, sequence: KvSequence): Promise<Float32Array> {
     let logits = new Float32Array(0);
     while (sequence.length < sequence.prompt.length) {
@@ -97,7 +97,7 @@ describe.each([
   it('takes the beginning of an earlier prompt from the cache, and gives exactly what it gave cold', async () => {
     const backend = await open();
     const cold = backend.openSequence(prompt(200));
-    const expected = await prefill(backend, cold);
+    const expected = (await prefill(backend, cold)).slice();
     const warm = backend.openSequence(prompt(200));
     expect(warm.length).toBe(192);
     expect(await prefill(backend, warm)).toEqual(expected);
@@ -131,7 +131,7 @@ describe.each([
     const [a2, b2] = await backend.decode([step(first, 2), step(second, 2)]);
     expect(a2).not.toEqual(b2);
     first.release();
-    const [b3] = await backend.decode([step(second, 3)]);
+    const b3 = (await backend.decode([step(second, 3)]))[0]!.slice();
     const third = backend.openSequence(prompt(70));
     await prefill(backend, third);
     let c3: Float32Array | undefined;
@@ -148,7 +148,8 @@ describe.each([
     const tokens = prompt(4, 7);
     const expected: Float32Array[] = [];
     for (const token of tokens) {
-      expected.push(...(await backend.decode([{ sequence: plain, tokens: [token], logits: 1 }])));
+      const [logits] = await backend.decode([{ sequence: plain, tokens: [token], logits: 1 }]);
+      expected.push(logits!.slice());
     }
     await backend.decode([{ sequence: drafted, tokens: [1, 2, 3], logits: 3 }]);
     drafted.truncate(100);
@@ -158,6 +159,43 @@ describe.each([
       .forEach((value, index) => {
         expect(Math.abs(rows![index]! - value)).toBeLessThan(backend.draftMargin);
       });
+  });
+
+  it('frees new keys and values with their pass, and logits with the next one', async () => {
+    const backend = await open();
+    const returned: { name: string; bytes: ArrayBufferLike }[] = [];
+    const session = backend['session'];
+    const run = session.run.bind(session);
+    vi.spyOn(session, 'run').mockImplementation(async (feeds, fetches) => {
+      const outputs = await run(feeds, fetches as string[]);
+      for (const [name, { data }] of Object.entries(outputs))
+        returned.push({ name, bytes: (data as Float32Array).buffer });
+      return outputs;
+    });
+    const held = () => returned.filter(({ bytes }) => bytes.byteLength > 0);
+    const sequences = [prompt(70), prompt(40, 2)].map((tokens) => backend.openSequence(tokens));
+    for (const sequence of sequences) {
+      await prefill(backend, sequence);
+      expect(held()).toEqual([returned.findLast(({ name }) => name === 'logits')]);
+    }
+    for (let step = 0; step < 3; step++) {
+      const rows = await backend.decode(
+        sequences.map((sequence) => ({ sequence, tokens: [step], logits: 1 })),
+      );
+      expect(rows.map(({ length }) => length)).toEqual([config.vocab_size, config.vocab_size]);
+      expect(held()).toEqual([{ name: 'logits', bytes: rows[0]!.buffer }]);
+    }
+    expect(returned.length).toBe(kv === 'float' ? 11 : 17);
+  });
+
+  it('keeps the logits of batches of different lengths for the same time', async () => {
+    const backend = await open();
+    const sequences = [prompt(30), prompt(600, 2)].map((tokens) => backend.openSequence(tokens));
+    for (const sequence of sequences) await prefill(backend, sequence);
+    const items = sequences.map((sequence) => ({ sequence, tokens: [1], logits: 1 }));
+    const [short, long] = await backend.decode(items);
+    expect([short!.length, long!.length]).toEqual([config.vocab_size, config.vocab_size]);
+    expect(short).not.toEqual(long);
   });
 
   it('knows when its memory is spent', async () => {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type InferenceSession, Tensor } from 'onnxruntime-node';
-import { createSession, int64Tensor, type SessionSettings } from '#models';
+import { createSession, freeTensor, int64Tensor, type SessionSettings } from '#models';
 import type { CompiledDecoder } from '#onnx-compiler';
 import type { DecoderBackend, ForwardItem, HeldBytes, SequenceOptions } from '../decoder-backend.js';
 import {
@@ -47,6 +47,8 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
   private readonly prefixes: PrefixCache;
   private readonly groups = new Map<string, KvCacheBatch>();
   private readonly alone = new Set<KvSequence>();
+  /** The logits of the last run; the caller may read them until the next one. */
+  private lastLogits?: Tensor;
 
   private constructor(
     private readonly session: InferenceSession,
@@ -136,7 +138,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
       const logits = isFew
         ? await this.runFewTokens(group.cache, active)
         : await this.run({ cache: group.cache, firstSlot: 0, rows });
-      // The kernels overwrite the logits of their last pass.
+      // A pass ends the logits of the one before.
       const kept = different.size > 1 ? logits.map((each) => each.slice()) : logits;
       (isFew ? active : rows).forEach(({ sequence }, index) => results.set(sequence, kept[index]!));
     }
@@ -210,14 +212,18 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
       ...cache.feeds(firstSlot, rows.length),
       ...this.imageFeeds(rows, width),
     };
+    if (this.lastLogits) freeTensor(this.lastLogits);
     const outputs = await this.session.run(feeds, this.fetches(wanted.length > 0));
-    const news = new NewKeyValues(outputs, 2 * this.model.layers * this.model.kvHeads, width);
+    const { logits, ...newTensors } = outputs;
+    this.lastLogits = logits;
+    const news = new NewKeyValues(newTensors, 2 * this.model.layers * this.model.kvHeads, width);
     rows.forEach(({ sequence, tokens: { length: count } }, batchRow) => {
       if (count === 0) return;
       cache.append(news, { batchRow, slot: sequence.slot, start: sequence.length, count });
       sequence.length += count;
     });
-    return this.splitLogits(outputs['logits'], rows);
+    for (const tensor of Object.values(newTensors)) freeTensor(tensor);
+    return this.splitLogits(logits, rows);
   }
 
   /** Inputs of a vision-language model: the embeddings of the tokens of a pass that are parts of images. */

@@ -2,6 +2,7 @@ import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import {
   ModelLoadError,
   createSession,
+  freeTensor,
   int64Tensor,
   type SessionSettings,
   toFloat32,
@@ -20,10 +21,10 @@ class SharedCache {
     return this;
   }
 
-  /** Tensors in device memory are disposed here: the garbage collector does not know their size. */
+  /** The garbage collector does not know the size of tensors in device memory, and works much for those of the CPU. */
   drop(): void {
     if (--this.references > 0) return;
-    for (const tensor of Object.values(this.tensors)) if (tensor.location !== 'cpu') tensor.dispose();
+    for (const tensor of Object.values(this.tensors)) freeTensor(tensor);
   }
 }
 
