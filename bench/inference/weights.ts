@@ -1,6 +1,6 @@
 /**
- * 4-bit weights against int8 and fp32: perplexity of the bundled model and of a story model, and speed of single
- * sequences, of eight at once and of prompts on the 135M shape.
+ * 4-bit weights and an int8 cache against int8 and fp32: perplexity of the bundled model and of a story model, and speed
+ * of single sequences, of eight at once and of prompts on the 135M shape.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -16,9 +16,16 @@ import type { BenchOptions, Subject } from '../harness/subject.js';
 import { benchFolder, bundledModel, digits, randomDecoder } from './models.js';
 import { stepBytes } from './random-decoder.js';
 
-const forms: Readonly<Record<string, { weights: WeightPrecision; block?: BlockSize }>> = {
+interface Form {
+  readonly weights: WeightPrecision;
+  readonly block?: BlockSize;
+  readonly keyValues?: 'int8';
+}
+
+const forms: Readonly<Record<string, Form>> = {
   fp32: { weights: 'fp32' },
   int8: { weights: 'int8' },
+  'int8, int8 cache': { weights: 'int8', keyValues: 'int8' },
   'int4, blocks of 128': { weights: 'int4', block: 128 },
   'int4, blocks of 32': { weights: 'int4', block: 32 },
 };
@@ -78,7 +85,7 @@ async function perplexity(model: CompiledDecoder, texts: readonly SampledText[])
  * Inputs for a whole text in one pass with an empty cache; the logits of the positions from `first` on are requested.
  */
 function feedsOf(
-  { layers, kvHeads, headDim }: CompiledDecoder,
+  { layers, kvHeads, headDim, kv }: CompiledDecoder,
   tokens: readonly number[],
   first: number,
 ): Record<string, Tensor> {
@@ -86,12 +93,13 @@ function feedsOf(
   const int64 = (values: readonly number[], dims: readonly number[]) =>
     new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
   const capacity = 128;
-  const cache = new Tensor('float32', new Float32Array(kvHeads * capacity * headDim), [
-    1,
-    kvHeads,
-    capacity,
-    headDim,
-  ]);
+  const rows = 2 * layers * kvHeads;
+  const cache = (dims: readonly number[]) =>
+    kv === 'float'
+      ? new Tensor('float32', new Float32Array(kvHeads * capacity * headDim), dims)
+      : new Tensor('int8', new Int8Array(kvHeads * capacity * headDim), dims);
+  const values = cache([1, kvHeads, capacity, headDim]);
+  const keys = kv === 'float' ? values : cache([1, kvHeads, headDim, capacity]);
   const names = Array.from({ length: layers }, (_unused, layer) => `past_key_values.${layer}`);
   return {
     input_ids: int64(tokens, [1, tokens.length]),
@@ -99,10 +107,13 @@ function feedsOf(
     logit_positions: int64(wanted, [wanted.length]),
     ...Object.fromEntries(
       names.flatMap((name) => [
-        [`${name}.key`, cache],
-        [`${name}.value`, cache],
+        [`${name}.key`, keys],
+        [`${name}.value`, values],
       ]),
     ),
+    ...(kv === 'int8' && {
+      past_scales: new Tensor('float32', new Float32Array(rows * capacity), [1, rows, 1, capacity]),
+    }),
   };
 }
 
@@ -121,9 +132,9 @@ async function measureQuality(): Promise<string> {
   for (const folder of folders) {
     const texts = await sampleTexts(folder);
     const values: number[] = [];
-    for (const form of Object.values(forms)) {
+    for (const { keyValues: kv = 'float', ...form } of Object.values(forms)) {
       const cacheDir = path.join(benchFolder, 'compiled');
-      values.push(await perplexity(await compileDecoder(folder, { cacheDir, kv: 'float', ...form }), texts));
+      values.push(await perplexity(await compileDecoder(folder, { cacheDir, kv, ...form }), texts));
     }
     const base = values[0]!;
     rows.push([

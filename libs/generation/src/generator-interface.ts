@@ -119,7 +119,7 @@ export interface GeneratorSettings {
   readonly weights: WeightChoice;
   /** Weights that share a scale with int4. */
   readonly block: BlockSize | undefined;
-  /** Precision of the KV cache of a compiled graph; `auto`: int8 if float would not fit the memory. */
+  /** Precision of the KV cache of a compiled graph; `auto` depends on the weights and on the size of the cache. */
   readonly keyValues: 'auto' | 'int8' | 'float';
   readonly memory: CacheMemory;
   /** Bytes for weights and caches of {@link KernelDecoder}; 0 turns it off. */

@@ -54,7 +54,10 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
   readonly weights?: WeightChoice;
   /** Weights that share a scale with int4; default 128, or 32 for a small model. */
   readonly block?: BlockSize;
-  /** Precision of the KV cache; default: int8 if float would not fit the memory. On WebGPU always float. */
+  /**
+   * Precision of the KV cache; default `auto`: int8 if the weights are int8 or int4 and float would take more than 16 KiB a
+   * position, or if float would not fit the memory. On WebGPU always float.
+   */
   readonly keyValues?: 'auto' | 'int8' | 'float';
   /** Bytes for the KV caches of running requests; default 1 GiB. Further requests wait. */
   readonly sequenceMemoryBytes?: number;

@@ -1,7 +1,8 @@
 import { projectRoot } from '#paths';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { chooseWeights } from './load-backend.js';
+import { readDecoderConfig } from '#models';
+import { chooseKeyValues, chooseWeights } from './load-backend.js';
 
 const directory = join(projectRoot, 'models', 'nano-chat');
 /** Parameters of nano-chat; int8 wants half as many bytes again. */
@@ -28,5 +29,34 @@ describe('chooseWeights', () => {
     await expect(chooseWeights({ directory, weights: 'int4', engine: onDevice })).rejects.toThrow(
       'Weights in int4 need the processor',
     );
+  });
+});
+
+describe('chooseKeyValues', async () => {
+  /** Its float cache takes 16 KiB a position; 512 MiB for 16 answers of 2,048 tokens. */
+  const config = await readDecoderConfig(directory);
+  const settings = {
+    keyValues: 'auto',
+    config,
+    maxAnswers: 16,
+    memory: { sequenceBytes: 2 ** 29, prefixBytes: 0 },
+  } as const;
+  const larger = { ...settings, config: { ...config, layers: config.layers + 1 }, maxAnswers: 1 };
+
+  it('takes int8 for large positions of rounded weights', () => {
+    expect(chooseKeyValues(settings, 'int8')).toBe('float');
+    expect(chooseKeyValues(larger, 'int8')).toBe('int8');
+    expect(chooseKeyValues(larger, 'int4')).toBe('int8');
+    expect(chooseKeyValues(larger, 'fp32')).toBe('float');
+  });
+
+  it('takes int8 where float does not fit the memory', () => {
+    for (const weights of ['fp32', 'int8'] as const)
+      expect(chooseKeyValues({ ...settings, maxAnswers: 17 }, weights)).toBe('int8');
+  });
+
+  it('takes what was asked for', () => {
+    expect(chooseKeyValues({ ...settings, keyValues: 'int8' }, 'fp32')).toBe('int8');
+    expect(chooseKeyValues({ ...larger, keyValues: 'float' }, 'int8')).toBe('float');
   });
 });

@@ -50,7 +50,7 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
     const resident = await ExportedOnnxBackend.load(dense, settings.config, settings);
     return { backend: resident, name: `${resident.name} compiled fp32` };
   }
-  const kv = keyValues(settings);
+  const kv = chooseKeyValues(settings, weights);
   const { block } = settings;
   const compiled = await compileApart(settings.directory, {
     cacheDir,
@@ -94,15 +94,28 @@ async function loadExporter(onnxFile: string, settings: GeneratorSettings): Prom
   return { backend, name: `${backend.name} exporter` };
 }
 
+/** A float cache of more bytes a position is kept in int8. The bundled models have at most this many. */
+const largePosition = 16 * 1024;
+
 /**
- * `auto` chooses int8 if float would not fit the memory. Int8 takes a quarter of the memory and is faster on long
- * contexts; float is exact.
+ * Resolves `auto`: int8 for a model with rounded weights whose float cache takes more than 16 KiB a position, and for any
+ * model whose float cache would not fit the memory. Int8 takes a quarter of the memory and is faster where caches are
+ * large; its error is smaller than that of rounded weights (docs/decisions/0336).
  */
-function keyValues({ keyValues, config, maxAnswers, memory }: GeneratorSettings): 'int8' | 'float' {
+export function chooseKeyValues(
+  {
+    keyValues,
+    config,
+    maxAnswers,
+    memory,
+  }: Pick<GeneratorSettings, 'keyValues' | 'config' | 'maxAnswers' | 'memory'>,
+  weights: WeightPrecision,
+): 'int8' | 'float' {
   if (keyValues !== 'auto') return keyValues;
   const { layers, keyValueHeads: kvHeads, headDimension: headDim, contextLength } = config;
   const perPosition = bytesPerPosition({ layers, kvHeads, headDim, kv: 'float' });
-  return perPosition * contextLength * maxAnswers > memory.sequenceBytes ? 'int8' : 'float';
+  const isLarge = weights !== 'fp32' && perPosition > largePosition;
+  return isLarge || perPosition * contextLength * maxAnswers > memory.sequenceBytes ? 'int8' : 'float';
 }
 
 /**
