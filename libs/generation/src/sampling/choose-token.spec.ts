@@ -17,7 +17,11 @@ describe('adjustLogits', () => {
   });
 
   it('divides positive and multiplies negative logits by the repetition penalty, prompt included', () => {
-    expect(adjusted([4, 4, -4], { repetition_penalty: 2 }, [[1, 1]], [2])).toEqual([4, 2, -8]);
+    const twice: [number, number][] = [
+      [1, 1],
+      [2, 1],
+    ];
+    expect(adjusted([4, 4, -4], { repetition_penalty: 2 }, twice, [2])).toEqual([4, 2, -8]);
   });
 
   it('adds the bias of a token', () => {
@@ -67,6 +71,24 @@ describe('chooseToken', () => {
     expect(frequencies([0.4, 0.6], { temperature: 0 })).toEqual([0, 1]);
   });
 
+  it('keeps the k likeliest of many, for a k above 256 too', () => {
+    const logits = Float32Array.from({ length: 2000 }, (_unused, id) => (id * 617) % 2000);
+    for (const top_k of [250, 300]) {
+      const drawn = new Set<number>();
+      for (let draw = 0; draw < 4000; draw++)
+        drawn.add(chooseToken(logits, settings({ top_k, temperature: 1000 }), () => draw / 4000));
+      expect([...drawn].map((id) => logits[id]!).toSorted((a, b) => a - b)).toEqual(
+        Array.from({ length: top_k }, (_unused, index) => 2000 - top_k + index),
+      );
+    }
+  });
+
+  it('says that logits are not numbers', () => {
+    const broken = new Float32Array(3).fill(Number.NaN);
+    for (const parameters of [{}, { top_k: 2 }, { top_p: 0.5 }])
+      expect(() => chooseToken(broken, settings(parameters), () => 0)).toThrow('not numbers');
+  });
+
   it('draws a token of the vocabulary that its limits allow, for any logits', () => {
     const logit = fc.double({ min: -50, max: 50, noNaN: true });
     const parameters = fc.record(
@@ -86,6 +108,55 @@ describe('chooseToken', () => {
         // Logits closer than this have the same weight.
         const likelier = logits.filter((value) => value > logits[token]! + 1e-6).length;
         expect(likelier).toBeLessThan(chosen.top_k || logits.length);
+      }),
+    );
+  });
+});
+
+/** The probability of each token, by sorting all of them. */
+function probabilities(logits: Float32Array, { temperature, minP, topK, topP }: SamplingSettings): number[] {
+  const largest = Math.max(...logits);
+  const tokens = Array.from(logits, (logit, id) => ({
+    id,
+    weight: Math.exp((logit - largest) / temperature),
+  }))
+    .filter(({ weight }) => weight >= minP)
+    .toSorted((left, right) => right.weight - left.weight || left.id - right.id)
+    .slice(0, topK || undefined);
+  const sum = (kept: typeof tokens) => kept.reduce((total, { weight }) => total + weight, 0);
+  const wanted = topP * sum(tokens);
+  const count = tokens.findIndex((_token, index) => sum(tokens.slice(0, index + 1)) >= wanted) + 1;
+  const kept = tokens.slice(0, count || undefined);
+  return Array.from(logits, (_logit, id) => (kept.find((token) => token.id === id)?.weight ?? 0) / sum(kept));
+}
+
+describe('chooseToken, compared with sorting all tokens', () => {
+  const parameters = fc.record(
+    {
+      temperature: fc.constantFrom(0.3, 1, 1.7),
+      top_p: fc.constantFrom(0.01, 0.35, 0.82, 0.99, 1),
+      top_k: fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 257, max: 300 })),
+      min_p: fc.constantFrom(0, 0.013, 1),
+    },
+    { requiredKeys: [] },
+  );
+  const someEqual = fc.array(fc.constantFrom(-3, -1.5, 0, 0.25, 2), { minLength: 1, maxLength: 320 });
+  const mostDifferent = fc
+    .array(fc.integer({ min: -2000, max: 2000 }), { minLength: 1, maxLength: 320 })
+    .map((values) => values.map((value) => value / 100));
+
+  it('gives each token its share of the random numbers', () => {
+    const draws = 500;
+    fc.assert(
+      fc.property(fc.oneof(someEqual, mostDifferent), parameters, (values, chosen) => {
+        const logits = Float32Array.from(values);
+        const expected = probabilities(logits, settings(chosen));
+        const counts = values.map(() => 0);
+        for (let draw = 0; draw < draws; draw++)
+          counts[chooseToken(logits, settings(chosen), () => (draw + 0.5) / draws)]!++;
+        counts.forEach((count, id) =>
+          expect(Math.abs(count / draws - expected[id]!)).toBeLessThan(1.01 / draws),
+        );
       }),
     );
   });

@@ -1,5 +1,6 @@
 import type { GenerationParameters } from '#contracts';
 import type { SamplingDefaults, RandomSource } from '#models';
+import { Candidates } from './candidates.js';
 
 /** All sampling parameters with their values; a parameter that is off has its neutral value. */
 export interface SamplingSettings {
@@ -47,10 +48,12 @@ export function adjustLogits(logits: Float32Array, settings: SamplingSettings, h
   for (const [id, bias] of settings.logitBias) logits[id]! += bias;
   const { repetitionPenalty, frequencyPenalty, presencePenalty } = settings;
   if (repetitionPenalty !== 1) {
-    for (const id of new Set([...history.prompt, ...history.generated.keys()])) {
+    const penalize = (id: number) => {
       const logit = logits[id]!;
       logits[id] = logit > 0 ? logit / repetitionPenalty : logit * repetitionPenalty;
-    }
+    };
+    for (const id of history.prompt) penalize(id);
+    for (const id of history.generated.keys()) if (!history.prompt.has(id)) penalize(id);
   }
   if (frequencyPenalty === 0 && presencePenalty === 0) return;
   for (const [id, times] of history.generated) logits[id]! -= frequencyPenalty * times + presencePenalty;
@@ -66,10 +69,11 @@ export function adjustsLogits(settings: SamplingSettings): boolean {
   );
 }
 
-interface Candidate {
-  readonly id: number;
-  readonly weight: number;
-}
+/** A weight below this share of the highest can never be drawn. */
+const negligible = 1e-16;
+
+/** Used again for each token. */
+const candidates = new Candidates();
 
 /** Returns the token with the highest logit; the first of equals. */
 export function likeliestToken(logits: Float32Array): number {
@@ -107,40 +111,10 @@ export function leadOfLikeliest(logits: Float32Array): number {
  */
 export function chooseToken(logits: Float32Array, settings: SamplingSettings, random: RandomSource): number {
   if (settings.temperature === 0) return likeliestToken(logits);
-  const candidates = narrow(weigh(logits, settings), settings);
-  const total = candidates.reduce((sum, { weight }) => sum + weight, 0);
-  let left = random() * total;
-  for (const { id, weight } of candidates) {
-    left -= weight;
-    if (left < 0) return id;
-  }
-  return candidates.at(-1)!.id;
-}
-
-/**
- * Returns tokens with the weight exp((logit − highest) / temperature), in the order of their ids, without those
- * that min_p drops.
- */
-function weigh(logits: Float32Array, settings: SamplingSettings): Candidate[] {
+  const { temperature, minP, topK, topP } = settings;
   const largest = logits[likeliestToken(logits)]!;
-  // A weight below 1e-16 of the highest can never be drawn.
-  const floor = Math.max(settings.minP, 1e-16);
-  const candidates: Candidate[] = [];
-  for (let id = 0; id < logits.length; id++) {
-    const weight = Math.exp((logits[id]! - largest) / settings.temperature);
-    if (weight >= floor) candidates.push({ id, weight });
-  }
-  return candidates;
-}
-
-function narrow(candidates: Candidate[], { topK, topP }: SamplingSettings): Candidate[] {
-  const limitsCount = topK > 0 && topK < candidates.length;
-  if (!limitsCount && topP >= 1) return candidates;
-  const sorted = candidates.sort((a, b) => b.weight - a.weight || a.id - b.id);
-  const kept = limitsCount ? sorted.slice(0, topK) : sorted;
-  if (topP >= 1) return kept;
-  const enough = topP * kept.reduce((sum, { weight }) => sum + weight, 0);
-  let sum = 0;
-  const end = kept.findIndex(({ weight }) => (sum += weight) >= enough);
-  return end < 0 ? kept : kept.slice(0, end + 1);
+  const lowest = Math.max(minP, negligible);
+  candidates.fill(logits, { largest, temperature, lowest, limit: topK || Infinity });
+  if (topP < 1) candidates.keepShare(topP);
+  return candidates.draw(random);
 }

@@ -5,6 +5,7 @@ import {
   adjustsLogits,
   chooseToken,
   leadOfLikeliest,
+  likeliestToken,
   samplingSettings,
   type SamplingSettings,
 } from './choose-token.js';
@@ -34,10 +35,9 @@ function logLikelihood(logits: Float32Array, id: number): number {
 }
 
 function logSumExp(logits: Float32Array): number {
-  let max = -Infinity;
-  for (const logit of logits) if (logit > max) max = logit;
+  const max = logits[likeliestToken(logits)]!;
   let sum = 0;
-  for (const logit of logits) sum += Math.exp(logit - max);
+  for (let id = 0; id < logits.length; id++) sum += Math.exp(logits[id]! - max);
   return max + Math.log(sum);
 }
 
