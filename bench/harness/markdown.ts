@@ -7,13 +7,18 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
+/** Three digits, all of a number of a thousand and more. */
+function threeDigits(value: number): string {
+  return value >= 1000 ? value.toFixed(0) : value.toPrecision(3);
+}
+
 /** A table of speeds; the ratios compare each with the named one, by default the last. */
 export function resultTable(unit: string, results: readonly Result[], base = results.at(-1)!.name): string {
   const rows = results.map(({ name, perSecond, perCpuSecond }) => [
     name,
-    perSecond.toPrecision(3),
+    threeDigits(perSecond),
     ratioOf(results, 'perSecond', name, base).toFixed(2),
-    perCpuSecond.toPrecision(3),
+    threeDigits(perCpuSecond),
     ratioOf(results, 'perCpuSecond', name, base).toFixed(2),
   ]);
   return table(['', `${unit}/s`, 'ratio', `${unit} per CPU second`, 'ratio'], rows);

@@ -23,6 +23,9 @@ const names = {
   single: 'ours, one by one',
   transformersBatch: `transformers.js int8, batch of ${batch}`,
   transformersSingle: 'transformers.js int8, one by one',
+  sampledBatch: `ours, ${batch} at once, sampled`,
+  sampledSingle: 'ours, one by one, sampled',
+  transformersSampled: 'transformers.js int8, one by one, sampled',
   llamaBatch: `node-llama-cpp Q8_0, ${batch} at once`,
   llamaSingle: 'node-llama-cpp Q8_0, one by one',
 } as const;
@@ -36,8 +39,11 @@ const steps: readonly StepBytes[] = [
   { name: names.llamaBatch, bytes: stepBytes('q8_0'), tokens: batch },
 ];
 
-async function answer(generator: Generator, seed: number): Promise<number> {
-  const parameters = { max_tokens: newTokens, ignore_eos: true, temperature: 0 };
+/** Settings that model cards recommend. */
+const sampling = { temperature: 0.7, top_k: 20 };
+
+async function answer(generator: Generator, seed: number, drawing = { temperature: 0 }): Promise<number> {
+  const parameters = { max_tokens: newTokens, ignore_eos: true, ...drawing };
   let tokens = 0;
   const request = { messages: digits(promptTokens, seed), parameters };
   for await (const { tokenIds } of generator.generate(request)) tokens += tokenIds.length;
@@ -46,13 +52,15 @@ async function answer(generator: Generator, seed: number): Promise<number> {
 
 async function ourContenders(generator: Generator): Promise<Contender[]> {
   const seeds = Array.from({ length: batch }, (_unused, seed) => seed);
-  const together = async () => {
-    const counts = await Promise.all(seeds.map((seed) => answer(generator, seed)));
+  const together = async (drawing?: typeof sampling) => {
+    const counts = await Promise.all(seeds.map((seed) => answer(generator, seed, drawing)));
     return counts.reduce((sum, count) => sum + count, 0);
   };
   return [
-    { name: names.batch, run: together },
+    { name: names.batch, run: () => together() },
     { name: names.single, run: () => answer(generator, 1) },
+    { name: names.sampledBatch, run: () => together(sampling) },
+    { name: names.sampledSingle, run: () => answer(generator, 1, sampling) },
   ];
 }
 
@@ -61,19 +69,21 @@ async function transformersJs(folder: string, threads: number): Promise<Contende
     dtype: 'fp32',
     session_options: { intraOpNumThreads: threads },
   });
-  const generate = async (size: number) => {
+  const generate = async (size: number, drawing: object = {}) => {
     const dims = [size, promptTokens];
     const ids = BigInt64Array.from({ length: size * promptTokens }, (_unused, index) =>
       BigInt(20 + (index % 500)),
     );
     const input_ids = new Tensor('int64', ids, dims);
     const attention_mask = new Tensor('int64', new BigInt64Array(ids.length).fill(1n), dims);
-    await model.generate({ input_ids, attention_mask, max_new_tokens: newTokens, min_new_tokens: newTokens });
+    const length = { max_new_tokens: newTokens, min_new_tokens: newTokens };
+    await model.generate({ input_ids, attention_mask, ...length, ...drawing });
     return size * newTokens;
   };
   return [
     { name: names.transformersBatch, run: () => generate(batch) },
     { name: names.transformersSingle, run: () => generate(1) },
+    { name: names.transformersSampled, run: () => generate(1, { do_sample: true, ...sampling }) },
   ];
 }
 
