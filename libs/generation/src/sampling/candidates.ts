@@ -33,8 +33,12 @@ export class Candidates {
   /** Upper limit of the distances. */
   private reach = 0;
 
-  /** Takes tokens in the place of those before. `logits`: `[vocabularySize]`. */
+  /**
+   * Takes tokens in the place of those before.
+   * @param logits `[vocabularySize]`. Errors: if the highest is not a finite number.
+   */
   fill(logits: Float32Array, { largest, temperature, lowest, limit }: Range): void {
+    if (!Number.isFinite(largest)) throw new Error('The model returned logits that are not finite numbers.');
     if (this.ids.length < logits.length) this.grow(logits.length);
     this.reach = -Math.log(lowest);
     const threshold = largest - this.reach * temperature;
@@ -87,9 +91,8 @@ export class Candidates {
     this.keepNearest(share * this.total());
   }
 
-  /** Draws one of the candidates by its weight, with exactly one random number. Errors: if the logits are NaN. */
+  /** Draws one of the candidates by its weight, with exactly one random number. */
   draw(random: RandomSource): number {
-    if (this.count === 0) throw new Error('The model returned logits that are not numbers.');
     this.weigh();
     const { ids, weights, count } = this;
     let left = random() * this.total();

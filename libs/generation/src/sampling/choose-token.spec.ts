@@ -83,10 +83,10 @@ describe('chooseToken', () => {
     }
   });
 
-  it('says that logits are not numbers', () => {
-    const broken = new Float32Array(3).fill(Number.NaN);
+  it.each([Number.NaN, Infinity, -Infinity])('says that logits of %s are not finite', (logit) => {
+    const broken = new Float32Array(3).fill(logit);
     for (const parameters of [{}, { top_k: 2 }, { top_p: 0.5 }])
-      expect(() => chooseToken(broken, settings(parameters), () => 0)).toThrow('not numbers');
+      expect(() => chooseToken(broken, settings(parameters), () => 0)).toThrow('not finite numbers');
   });
 
   it('draws a token of the vocabulary that its limits allow, for any logits', () => {
