@@ -62,6 +62,16 @@ export interface SampledToken {
   readonly logLikelihood?: number;
 }
 
+/** Used again for each token, since the logits of a large vocabulary take a megabyte. */
+let scratch = new Float32Array(0);
+
+/** Returns a copy that is valid until the next one. */
+function copyOf(logits: Float32Array): Float32Array {
+  if (scratch.length !== logits.length) scratch = new Float32Array(logits.length);
+  scratch.set(logits);
+  return scratch;
+}
+
 /** Sets the logits of forbidden tokens to −Infinity, in place. */
 export type Restriction = (logits: Float32Array) => void;
 
@@ -117,7 +127,7 @@ export class Sampler {
 
   private adjusted(logits: Float32Array, restrict?: Restriction): Float32Array {
     if (!restrict && !adjustsLogits(this.settings)) return logits;
-    const copy = logits.slice();
+    const copy = copyOf(logits);
     adjustLogits(copy, this.settings, { generated: this.generated, prompt: this.prompt });
     restrict?.(copy);
     return copy;
