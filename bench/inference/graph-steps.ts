@@ -63,7 +63,7 @@ export async function compiledStep(
   return {
     name: `compiled ${precision.weights}${precision.kv === 'int8' ? ' + int8 KV' : ''}`,
     prepare: (batch, past) => {
-      const cache = new CacheTensors(precision.kv, batch, past);
+      const cache = new CacheTensors(model, batch, past);
       const feeds = { ...stepFeeds(batch, past, 1), ...cache.feeds };
       return async () => cache.append(await session.run(feeds), past - 1);
     },
@@ -77,7 +77,8 @@ export function cacheFeeds(
   past: number,
   tokens: number,
 ): Record<string, Tensor> {
-  return { ...stepFeeds(batch, past, tokens), ...new CacheTensors(kv, batch, past).feeds };
+  const { feeds } = new CacheTensors({ layers, kvHeads, headDim, kv }, batch, past);
+  return { ...stepFeeds(batch, past, tokens), ...feeds };
 }
 
 /** The logits after the last token of each sequence are requested. */
@@ -91,17 +92,18 @@ function stepFeeds(batch: number, past: number, tokens: number): Record<string, 
 }
 
 /** Keys and values of a batch, filled with noise. */
-class CacheTensors {
+export class CacheTensors {
   readonly feeds: Record<string, Tensor> = {};
   private readonly data: (Float32Array | Int8Array)[] = [];
   /** `[batch, 2 × layers × kvHeads, capacity]` */
   private readonly scales: Float32Array;
 
   constructor(
-    private readonly kv: 'float' | 'int8',
+    private readonly model: Pick<CompiledDecoder, 'layers' | 'kvHeads' | 'headDim' | 'kv'>,
     private readonly batch: number,
     private readonly capacity: number,
   ) {
+    const { layers, kvHeads, headDim, kv } = model;
     const positionsFirst = [batch, kvHeads, capacity, headDim];
     const size = batch * kvHeads * capacity * headDim;
     const content = kv === 'float' ? noise(size) : noiseInt8(size);
@@ -119,6 +121,7 @@ class CacheTensors {
   }
 
   append(outputs: InferenceSession.OnnxValueMapType, position: number): void {
+    const { layers, kvHeads, headDim, kv } = this.model;
     const news = outputs['new_kv']!.data as Float32Array | Int8Array;
     const scales = outputs['new_kv_scale']?.data as Float32Array | undefined;
     const rows = this.batch * kvHeads;
@@ -127,7 +130,7 @@ class CacheTensors {
         const sequence = Math.floor(row / kvHeads);
         const from = (sequence * 2 * layers + plane) * kvHeads + (row % kvHeads);
         const vector = news.subarray(from * headDim, (from + 1) * headDim);
-        if (this.kv === 'float' || plane % 2 === 1)
+        if (kv === 'float' || plane % 2 === 1)
           this.data[plane]!.set(vector, (row * this.capacity + position) * headDim);
         else
           for (let dim = 0; dim < headDim; dim++)

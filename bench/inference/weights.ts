@@ -13,6 +13,7 @@ import { bandwidthTable } from '../harness/bandwidth.js';
 import { interleave, type Contender } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
 import type { BenchOptions, Subject } from '../harness/subject.js';
+import { CacheTensors } from './graph-steps.js';
 import { benchFolder, bundledModel, digits, randomDecoder } from './models.js';
 import { stepBytes } from './random-decoder.js';
 
@@ -82,38 +83,18 @@ async function perplexity(model: CompiledDecoder, texts: readonly SampledText[])
 }
 
 /**
- * Inputs for a whole text in one pass with an empty cache; the logits of the positions from `first` on are requested.
+ * Inputs for a whole text in one pass without a past; the logits of the positions from `first` on are requested. The noise in
+ * the cache is masked.
  */
-function feedsOf(
-  { layers, kvHeads, headDim, kv }: CompiledDecoder,
-  tokens: readonly number[],
-  first: number,
-): Record<string, Tensor> {
+function feedsOf(model: CompiledDecoder, tokens: readonly number[], first: number): Record<string, Tensor> {
   const wanted = [...tokens.keys()].slice(first);
   const int64 = (values: readonly number[], dims: readonly number[]) =>
     new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
-  const capacity = 128;
-  const rows = 2 * layers * kvHeads;
-  const cache = (dims: readonly number[]) =>
-    kv === 'float'
-      ? new Tensor('float32', new Float32Array(kvHeads * capacity * headDim), dims)
-      : new Tensor('int8', new Int8Array(kvHeads * capacity * headDim), dims);
-  const values = cache([1, kvHeads, capacity, headDim]);
-  const keys = kv === 'float' ? values : cache([1, kvHeads, headDim, capacity]);
-  const names = Array.from({ length: layers }, (_unused, layer) => `past_key_values.${layer}`);
   return {
     input_ids: int64(tokens, [1, tokens.length]),
     past_lengths: int64([0], [1]),
     logit_positions: int64(wanted, [wanted.length]),
-    ...Object.fromEntries(
-      names.flatMap((name) => [
-        [`${name}.key`, keys],
-        [`${name}.value`, values],
-      ]),
-    ),
-    ...(kv === 'int8' && {
-      past_scales: new Tensor('float32', new Float32Array(rows * capacity), [1, rows, 1, capacity]),
-    }),
+    ...new CacheTensors(model, 1, 128).feeds,
   };
 }
 
