@@ -215,13 +215,13 @@ def main():
     shards.scan()
     print(f"{len(shards.items)} utterances", flush=True)
     begin = time.time()
+    schedule = Schedule(options.steps, f"{options.out}/finish")
     if options.workers == 1:
-        train(0, model, None, shards, options, device, begin, Schedule(options.steps, f"{options.out}/finish"))
+        train(0, model, None, shards, options, device, begin, schedule)
         save(model, options.out)
         return
     # The weights that the workers share; fork, so that the utterances are in memory once.
     common = [p.detach().clone().share_memory_() for p in model.parameters()]
-    schedule = Schedule(options.steps, f"{options.out}/finish")
     workers = [multiprocessing.get_context("fork").Process(target=train, args=(index, model, common, shards, options, device, begin, schedule))
                for index in range(options.workers)]
     for worker in workers:
