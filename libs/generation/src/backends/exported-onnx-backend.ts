@@ -21,7 +21,10 @@ class SharedCache {
     return this;
   }
 
-  /** The garbage collector does not know the size of tensors in device memory, and works much for those of the CPU. */
+  /**
+   * Frees the memory with the last reference: the garbage collector does not know the size of tensors in device memory, and
+   * marks the whole heap too often for those in main memory.
+   */
   drop(): void {
     if (--this.references > 0) return;
     for (const tensor of Object.values(this.tensors)) freeTensor(tensor);

@@ -7,7 +7,7 @@ const ranges = 1024;
 const maxInOrder = 256;
 
 /** The tokens to take. */
-interface Range {
+interface Selection {
   /** The highest logit. */
   readonly largest: number;
   readonly temperature: number;
@@ -37,7 +37,7 @@ export class Candidates {
    * Takes tokens in the place of those before.
    * @param logits `[vocabularySize]`. Errors: if the highest is not a finite number.
    */
-  fill(logits: Float32Array, { largest, temperature, lowest, limit }: Range): void {
+  fill(logits: Float32Array, { largest, temperature, lowest, limit }: Selection): void {
     if (!Number.isFinite(largest)) throw new Error('The model returned logits that are not finite numbers.');
     if (this.ids.length < logits.length) this.grow(logits.length);
     this.reach = -Math.log(lowest);
