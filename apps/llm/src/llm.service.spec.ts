@@ -5,6 +5,7 @@ import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from
 import type { GenerateRequest } from './tools/tool-format.js';
 import { byWord, LlmService } from './llm.service.js';
 import type { LlmSettings } from './llm.environment.js';
+import type { LlmGenerator } from './open-generator.js';
 
 const settings: LlmSettings = {
   parameters: { temperature: 0.5, max_tokens: 50 },
@@ -53,8 +54,8 @@ class FakeGenerator implements Generator {
   }
 }
 
-function serve(tokens: string[]) {
-  const generator = new FakeGenerator(tokens);
+function serve(tokens: string[], remote: Partial<Pick<LlmGenerator, 'check'>> = {}) {
+  const generator = Object.assign(new FakeGenerator(tokens), remote);
   const metrics = new Metrics('llm');
   const health = new HealthRegistry({ service: 'llm', title: '', description: '' });
   const service = new LlmService(generator, settings, metrics, health);
@@ -90,6 +91,14 @@ describe('LlmService', () => {
       usage: { promptTokens: 9, completionTokens: 4, cachedTokens: 4 },
     });
     expect(generator.request?.messages).toEqual([{ role: 'user', content: 'When is tea?' }]);
+  });
+
+  it('keeps each piece of a remote engine, and splits the pieces of a local model into words', async () => {
+    const pieces = ['word ', 'two words ', 'end'];
+    const remote = await serve(pieces, { check: () => Promise.resolve() }).collect();
+    expect(remote.chunks.map(({ text }) => text)).toEqual(pieces);
+    const local = await serve(pieces).collect();
+    expect(local.chunks.map(({ text }) => text)).toEqual(['word', ' ', 'two', ' words', ' ', 'end']);
   });
 
   it("fills in the profile's parameters, and keeps an explicit 0", async () => {

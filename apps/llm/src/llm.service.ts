@@ -81,11 +81,9 @@ export class LlmService implements OnApplicationShutdown {
     try {
       const { chunks, model, settle } = await this.#answer(request, signal);
       for await (const chunk of chunks) {
-        for (const piece of byWord(chunk)) {
-          measure.note(piece);
-          if (piece.usage) settle(piece.usage);
-          yield piece.usage ? { ...piece, model } : piece;
-        }
+        measure.note(chunk);
+        if (chunk.usage) settle(chunk.usage);
+        yield chunk.usage ? { ...chunk, model } : chunk;
       }
       measure.succeed();
     } catch (error) {
@@ -141,7 +139,9 @@ export class LlmService implements OnApplicationShutdown {
     const events = mayBreak ? askAgain(ask, request.whole === true) : ask();
     const count = () => this.generator.countPromptTokens(asked.messages, asked.chatTemplateKwargs);
     const chunks = check(events, () => tally.soFar(count));
-    return { chunks, model: id, settle: (usage) => tally.settle(usage) };
+    // Each piece of a remote engine stays one chunk.
+    const isRemote = this.generator.check !== undefined;
+    return { chunks: isRemote ? chunks : inWords(chunks), model: id, settle: (usage) => tally.settle(usage) };
   }
 
   /** An answer that quotes sentences of the documents. */
@@ -149,7 +149,7 @@ export class LlmService implements OnApplicationShutdown {
     const { messages, documents = [], ...given } = request;
     const limits = { ...given, max_tokens: given.max_tokens ?? this.settings.parameters.max_tokens };
     return {
-      chunks: answerer.answer(messages, documents, limits, signal),
+      chunks: inWords(answerer.answer(messages, documents, limits, signal)),
       model: answerer.info.id,
       settle: ({ promptTokens, completionTokens }) => {
         this.metrics.countTokens('prompt', promptTokens);
@@ -157,6 +157,10 @@ export class LlmService implements OnApplicationShutdown {
       },
     };
   }
+}
+
+async function* inWords(chunks: AsyncIterable<GenerationChunk>): AsyncGenerator<GenerationChunk, void, void> {
+  for await (const chunk of chunks) yield* byWord(chunk);
 }
 
 /**

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startEngineStack, type EngineStack } from './helpers/engine-stack.js';
+import { engineModel } from './helpers/scripted-engine.js';
+
+let stack: EngineStack;
+
+beforeAll(async () => {
+  stack = await startEngineStack();
+});
+afterAll(() => stack?.stop());
+afterEach(() => {
+  stack.engine.script = undefined;
+});
+
+/** POSTs JSON, and returns the chunks of HTTP of the answer. */
+async function chunksOf(url: string, body: object): Promise<string[]> {
+  const headers = { 'content-type': 'application/json' };
+  const [response] = (await once(
+    request(url, { method: 'POST', headers }).end(JSON.stringify({ ...body, stream: true })),
+    'response',
+  )) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  const chunks: string[] = [];
+  response.on('data', (data: Buffer) => chunks.push(data.toString()));
+  await once(response, 'end');
+  return chunks;
+}
+
+/** The text as OPEA's orchestrator reads it: `align_generator` parses one event per chunk of HTTP. */
+function opeaText(chunks: readonly string[]): string {
+  return chunks
+    .map((chunk) => {
+      const json = chunk.slice(chunk.indexOf('{'), chunk.lastIndexOf('}') + 1);
+      if (json === '') return '';
+      const { choices } = JSON.parse(json) as { choices: { delta: { content?: string } }[] };
+      return choices[0]?.delta.content ?? '';
+    })
+    .join('');
+}
+
+const text = Array.from({ length: 60 }, (_unused, index) => `word${index} `).join('');
+
+describe('a streamed answer', () => {
+  it.each([
+    ['the LLM service', () => `${stack.llm.url}/v1/chat/completions`, {}],
+    ['the gateway', () => `${stack.gateway.url}/v1/chat/completions`, { model: engineModel }],
+    ['a mega service', () => `${stack.gateway.url}/v1/chat/completions`, { model: 'chatqna' }],
+  ])(
+    'of %s has one event per chunk of HTTP, and one event per piece of the engine',
+    async (_name, url, more) => {
+      stack.engine.script = () => ({ text });
+      const chunks = await chunksOf(url(), { ...more, messages: 'go on' });
+      for (const chunk of chunks) expect(chunk.match(/\n\n/g)).toHaveLength(1);
+      const pieces = chunks.filter((chunk) => chunk.includes('"content":"word'));
+      expect(pieces).toHaveLength(60);
+      expect(opeaText(chunks)).toBe(text);
+    },
+  );
+});
