@@ -59,3 +59,55 @@ describe('a streamed answer', () => {
     },
   );
 });
+
+const delta = (content: unknown, finish_reason: string | null = null) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason }] })}\n\n`;
+const done = 'data: [DONE]\n\n';
+
+/** The answer of a model, whole and streamed. */
+async function askBoth(model: string) {
+  const ask = { model, messages: 'What does the harbour store?' };
+  const response = await stack.post('/v1/chat/completions', ask);
+  const chunks = await chunksOf(`${stack.gateway.url}/v1/chat/completions`, ask);
+  return { status: response.status, body: (await response.json()) as object, chunks };
+}
+
+describe.each([engineModel, 'chatqna'])('an engine that bends the stream, behind %s', (model) => {
+  it.each([
+    ['has no [DONE]', delta('Hello') + delta('', 'stop'), 'stop'],
+    [
+      'has a usage of nulls',
+      `${delta('Hello')}${delta('', 'stop').replace('}\n\n', ',"usage":{"prompt_tokens":null}}\n\n')}${done}`,
+      'stop',
+    ],
+    ['has content as parts', delta([{ type: 'text', text: 'Hello' }], 'stop') + done, 'stop'],
+    [
+      'is one JSON body',
+      JSON.stringify({ choices: [{ message: { content: 'Hello' }, finish_reason: 'stop' }] }),
+      'stop',
+    ],
+    ['ends with max_tokens', delta('Hello', 'max_tokens') + done, 'length'],
+    [
+      'has thoughts in the text',
+      delta('<think>secret [1]</think>') + delta('\n\nHello', 'stop') + done,
+      'stop',
+    ],
+  ])('is read if it %s', async (_name, raw, finish_reason) => {
+    stack.engine.script = () => ({ raw });
+    const { status, body, chunks } = await askBoth(model);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ choices: [{ message: { content: 'Hello' }, finish_reason }] });
+    expect(opeaText(chunks)).toBe('Hello');
+    expect(chunks.join('')).toContain(`"finish_reason":"${finish_reason}"`);
+  });
+
+  it.each([
+    ['sends [DONE] alone', done],
+    ['ends with an error', delta('Hel') + delta('', 'error') + done],
+  ])('is an error if it %s', async (_name, raw) => {
+    stack.engine.script = () => ({ raw });
+    const response = await stack.post('/v1/chat/completions', { model, messages: 'Hello?' });
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({ error: { code: 'bad_upstream' } });
+  });
+});

@@ -37,7 +37,9 @@ describe('engineKind', () => {
     engine = await startEngine({
       '/v1/models': (response) => sendJson(response, { data: [{ id: 'm', owned_by: 'sglang' }] }),
       '/v1/chat/completions': (response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: [DONE]\n\n');
+        const choices = [{ index: 0, delta: { content: 'aa' }, finish_reason: 'stop' }];
+        const frames = `data: ${JSON.stringify({ choices })}\n\ndata: [DONE]\n\n`;
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(frames);
       },
     });
     const generator = await openRemoteGenerator({ endpoint: engine.url });
@@ -48,7 +50,7 @@ describe('engineKind', () => {
       parameters,
       chatTemplateKwargs: kwargs,
     };
-    for await (const event of generator.generate(request)) expect(event.text).toBe('');
+    for await (const event of generator.generate(request)) expect(event.text).toBe('aa');
     const body = engine.requests.find(({ path }) => path === '/v1/chat/completions')?.body;
     expect(body).toMatchObject({ regex: 'a+', reasoning_effort: 'high', chat_template_kwargs: kwargs });
   });

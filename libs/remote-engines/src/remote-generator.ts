@@ -1,7 +1,8 @@
 import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
 import { z } from 'zod';
 import type { GenerateRequest, GenerationEvent, Generator } from '#generation';
-import { completionEvents, readCompletionStream } from './completion-stream.js';
+import { completionEvents } from './completion-events.js';
+import { readCompletionStream } from './completion-stream.js';
 import {
   engineKind,
   thinkingFields,
@@ -94,9 +95,12 @@ class OpenAiGenerator implements RemoteGenerator {
     try {
       await this.#assertFits(request);
       const response = await this.server.send({ ...this.#call(request), signal: ended });
-      const chunks = readCompletionStream(response, this.server, ended);
-      const countPrompt = () => this.countPromptTokens(request.messages, request.chatTemplateKwargs);
-      yield* completionEvents(chunks, request.parameters.n ?? 1, countPrompt);
+      const { messages, chatTemplateKwargs, parameters } = request;
+      yield* completionEvents(readCompletionStream(response, this.server, ended), {
+        choices: parameters.n ?? 1,
+        promptTokens: () => this.countPromptTokens(messages, chatTemplateKwargs),
+        server: this.server,
+      });
     } finally {
       left.abort();
     }

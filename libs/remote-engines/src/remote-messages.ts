@@ -1,5 +1,6 @@
 import { piecesOf, type ChatMessage, type ContentPiece, type Tool, type ToolChoice } from '#contracts';
 import type { GenerateRequest } from '#generation';
+import { wellFormed } from './remote-server.js';
 
 /**
  * Converts a conversation to OpenAI's form. Its tool results cannot contain images: the images of consecutive results
@@ -97,10 +98,11 @@ function choiceOf(choice: ToolChoice | undefined): unknown {
   return choice?.mode ?? 'auto';
 }
 
+/** Arguments as JSON text, without escaped surrogates that are unpaired. */
 function jsonOf(input: string): string {
   try {
-    JSON.parse(input);
-    return input;
+    const parsed: unknown = JSON.parse(input);
+    return /\\ud[89a-f]/i.test(input) ? JSON.stringify(parsed, wellFormed) : input;
   } catch {
     return JSON.stringify({ input });
   }

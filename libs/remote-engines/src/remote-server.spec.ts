@@ -30,4 +30,14 @@ describe('RemoteServer', () => {
     abort.abort();
     await expect(left).rejects.toMatchObject({ code: 'cancelled' });
   });
+
+  it('replaces unpaired surrogates in all texts that it sends', async () => {
+    engine = await startEngine({ '/echo': (response, { body }) => sendJson(response, body) });
+    const server = new RemoteServer('llm', { endpoint: engine.url });
+    const body = { messages: [{ content: 'lone \ud83d, pair \u{1F600}' }], stop: ['\udc00'] };
+    expect(await server.json({ path: '/echo', body }, z.unknown())).toEqual({
+      messages: [{ content: 'lone \ufffd, pair \u{1F600}' }],
+      stop: ['\ufffd'],
+    });
+  });
 });

@@ -196,8 +196,13 @@ export class RemoteServer {
     };
     const common = { headers, signal, dispatcher: patientAgent };
     if (body === undefined) return common;
-    return { ...common, method: 'POST', body: isForm ? body : JSON.stringify(body) };
+    return { ...common, method: 'POST', body: isForm ? body : JSON.stringify(body, wellFormed) };
   }
+}
+
+/** For `JSON.stringify`: replaces unpaired surrogates in texts, because engines in Python fail to encode them. */
+export function wellFormed(_name: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 /** Returns the code of an error, without an address, e.g. `ECONNREFUSED`. */

@@ -36,7 +36,10 @@ describe('tools of a remote engine, over HTTP', () => {
   let engine: TestEngine | undefined;
   afterEach(() => engine?.close());
 
-  async function ask(frames: string[], request: { tools: Tool[]; toolChoice?: ToolChoice }) {
+  async function ask(
+    frames: string[],
+    request: { tools: Tool[]; toolChoice?: ToolChoice; messages?: ChatMessage[] },
+  ) {
     engine = await startEngine({
       '/v1/models': (response) => sendJson(response, { data: [{ id: 'caller' }] }),
       '/v1/chat/completions': (response) => {
@@ -51,6 +54,18 @@ describe('tools of a remote engine, over HTTP', () => {
     const body = engine.requests.find(({ path }) => path === '/v1/chat/completions')?.body ?? {};
     return { events, body };
   }
+
+  it('go out without unpaired surrogates in the arguments of earlier calls', async () => {
+    const input = String.raw`{"a":"\ud83d","b":"\ud83d\ude00"}`;
+    const toolCalls = [{ id: 'call_1', name: 'add', input }];
+    const messages = history.map((one) => (one.toolCalls ? { ...one, toolCalls } : one));
+    const { body } = await ask([frame({ content: 'ok' }, 'stop')], { tools: [add], messages });
+    const [, { tool_calls: sent }] = body['messages'] as [
+      unknown,
+      { tool_calls: { function: { arguments: string } }[] },
+    ];
+    expect(JSON.parse(sent[0]!.function.arguments)).toEqual({ a: '\ufffd', b: '\u{1F600}' });
+  });
 
   it("go out in OpenAI's form, custom ones as functions of one text, with earlier calls and results", async () => {
     const { body } = await ask([frame({ content: 'ok' }, 'stop')], { tools: [add, patch] });

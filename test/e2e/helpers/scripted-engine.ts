@@ -22,6 +22,8 @@ export interface EngineTurn {
   pauseMs?: number;
   /** Refuses: this status with this body, in the place of an answer. */
   refuse?: { status: number; body: unknown; headers?: Record<string, string> };
+  /** Sends this body in place of the other fields. */
+  raw?: string;
 }
 
 /** An OpenAI-compatible engine in this process, for tests. */
@@ -78,6 +80,7 @@ async function answer(engine: ScriptedEngine, body: EngineBody, reply: ServerRes
     return;
   }
   reply.writeHead(200, { 'content-type': 'text/event-stream' });
+  if (turn.raw !== undefined) return void reply.end(turn.raw);
   const send = (delta: object, finish: string | null = null) =>
     void reply.write(frame({ choices: [{ index: 0, delta, finish_reason: finish }] }));
   if (turn.reasoning) send({ reasoning_content: turn.reasoning });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ThinkSplitter } from './answer-reader.js';
+import { engineThinkMarks, ThinkSplitter } from './answer-reader.js';
 
 function split(pieces: readonly string[], opened = false) {
   const splitter = new ThinkSplitter(opened);
@@ -36,5 +36,12 @@ describe('ThinkSplitter', () => {
 
   it('keeps a thought that is cut off', () => {
     expect(split(['<think>', 'I wonder </thi'])).toEqual({ text: '', reasoning: 'I wonder </thi' });
+  });
+
+  it.each(engineThinkMarks)('knows the marks %s and %s', (open, close) => {
+    const splitter = new ThinkSplitter(false, engineThinkMarks);
+    const parts = Array.from(`${open}plan${close}\n\nHello`).map((piece) => splitter.push(piece));
+    expect(parts.map(({ reasoning }) => reasoning).join('')).toBe('plan');
+    expect(parts.map(({ text }) => text).join('')).toBe('Hello');
   });
 });

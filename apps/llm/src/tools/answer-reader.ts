@@ -1,18 +1,31 @@
 import type { GenerationEvent } from '#generation';
 import { type CallReader, type ParsedPiece, partialEnd } from './call-stream.js';
 
-const open = '<think>';
-const close = '</think>';
+/** The marks before and after the reasoning of an answer. */
+export type ThinkMarks = readonly [open: string, close: string];
+
+const thinkMarks: ThinkMarks = ['<think>', '</think>'];
+
+/** Marks of the models that engines serve without a parser of their reasoning. */
+export const engineThinkMarks: readonly ThinkMarks[] = [
+  thinkMarks,
+  ['<thinking>', '</thinking>'],
+  ['[THINK]', '[/THINK]'],
+];
 
 /** Separates reasoning from text: `<think>…</think>` at the beginning of an answer. */
 export class ThinkSplitter {
   #buffer = '';
   #state: 'start' | 'thinking' | 'saying';
+  #close = thinkMarks[1];
   /** At the beginning of a part, where space is dropped. */
   #fresh = true;
 
   /** `opened`: the prompt ended with the opening mark. */
-  constructor(opened: boolean) {
+  constructor(
+    opened: boolean,
+    private readonly marks: readonly ThinkMarks[] = [thinkMarks],
+  ) {
     this.#state = opened ? 'thinking' : 'start';
   }
 
@@ -37,15 +50,19 @@ export class ThinkSplitter {
   /** Decides whether the answer begins with reasoning; returns false where more text is needed. */
   #decide(): boolean {
     const begun = this.#buffer.trimStart();
-    if (begun.length < open.length && open.startsWith(begun)) return false;
-    const thinks = begun.startsWith(open);
-    if (thinks) this.#buffer = begun.slice(open.length);
-    this.#fresh = thinks;
-    this.#state = thinks ? 'thinking' : 'saying';
+    if (this.marks.some(([open]) => begun.length < open.length && open.startsWith(begun))) return false;
+    const opened = this.marks.find(([open]) => begun.startsWith(open));
+    if (opened) {
+      this.#buffer = begun.slice(opened[0].length);
+      this.#close = opened[1];
+    }
+    this.#fresh = opened !== undefined;
+    this.#state = opened ? 'thinking' : 'saying';
     return true;
   }
 
   #think(): string {
+    const close = this.#close;
     const at = this.#buffer.indexOf(close);
     if (at < 0) {
       const free = this.#buffer.slice(0, this.#buffer.length - partialEnd(this.#buffer, close)).trimEnd();

@@ -44,6 +44,28 @@ async function read(given: Partial<GenerationEvent>[], terms: Partial<AnswerTerm
 }
 
 describe('readNativeCalls', () => {
+  it('reads a name that comes in pieces', async () => {
+    const { calls } = await read([
+      call(0, { id: 'x', name: 'lo' }),
+      call(1, { id: 'y', name: 'a' }),
+      call(0, { name: 'ok' }),
+      call(1, { name: 'dd', input: '{"a":1}' }),
+      call(0, { input: '{}' }),
+    ]);
+    expect(calls).toEqual(
+      expect.arrayContaining([
+        { id: 'x', name: 'look', input: '{}' },
+        { id: 'y', name: 'add', input: '{"a":1}' },
+      ]),
+    );
+  });
+
+  it('refuses a name that stays a beginning', async () => {
+    await expect(read([call(0, { id: 'x', name: 'lo' }), {}])).rejects.toThrow(
+      /called "lo", which is not among/,
+    );
+  });
+
   it('reads pieces of calls beside each other, and ends an answer with calls as one', async () => {
     const { calls, finish } = await read([
       call(0, { id: 'x', name: 'add', input: '{"a":' }),

@@ -81,6 +81,8 @@ class NativeAnswer {
   readonly #calls: OpenCall[] = [];
   /** The latest call at each index of the engine. */
   readonly #places = new Map<number, OpenCall>();
+  /** Beginnings of names, which some engines send in pieces, at each index of the engine. */
+  readonly #names = new Map<number, Pick<ToolCallDelta, 'id' | 'name'>>();
   #text = '';
   #refuses = false;
 
@@ -98,6 +100,7 @@ class NativeAnswer {
   /** Reads the last event: checks the whole answer and returns the rest of the calls. */
   async end(event: GenerationEvent): Promise<GenerationEvent> {
     const read = this.read(event);
+    for (const [index, begun] of this.#names) this.#begin({ index, ...begun, input: '' }, event.usage);
     const calls = this.#calls.filter(({ isExtra }) => !isExtra);
     const rest = calls.flatMap(restOf);
     for (const { index, input } of rest) calls[index]!.input += input;
@@ -113,7 +116,9 @@ class NativeAnswer {
     };
   }
 
-  #take(piece: ToolCallDelta, usage: TokenUsage | undefined): ToolCallDelta[] {
+  #take(given: ToolCallDelta, usage: TokenUsage | undefined): ToolCallDelta[] {
+    const piece = this.#withWholeName(given);
+    if (!piece) return [];
     const open = this.#places.get(piece.index);
     const call = open && goesOn(open, piece) ? open : this.#begin(piece, usage);
     call.json += piece.input;
@@ -122,6 +127,22 @@ class NativeAnswer {
     call.input += input;
     if (call === open) return [{ index: call.index, input }];
     return [{ index: call.index, id: call.id, name: call.tool.name, kind: call.tool.type, input }];
+  }
+
+  /** The piece with the name so far; undefined while the name is only the beginning of the name of a tool. */
+  #withWholeName(piece: ToolCallDelta): ToolCallDelta | undefined {
+    const begun = this.#names.get(piece.index);
+    if (!begun && piece.name === undefined) return piece;
+    const name = (begun?.name ?? '') + (piece.name ?? '');
+    const whole = { ...piece, id: begun?.id ?? piece.id, name };
+    const { tools } = this.options.terms;
+    const isBeginning =
+      piece.input === '' &&
+      tools.some((tool) => tool.name.startsWith(name)) &&
+      !tools.some((tool) => tool.name === name);
+    if (isBeginning) this.#names.set(piece.index, { id: whole.id, name });
+    else this.#names.delete(piece.index);
+    return isBeginning ? undefined : whole;
   }
 
   #begin({ index: place, id, name }: ToolCallDelta, usage: TokenUsage | undefined): OpenCall {

@@ -241,4 +241,11 @@ describe('planCalls', () => {
     expect(templateVariables(qwen.source)).toEqual(['tools', 'enable_thinking']);
     expect(templateVariables(plain.source)).toEqual([]);
   });
+
+  it('separates the reasoning that an engine leaves in the text', async () => {
+    const plan = planCalls([question], { constraint: { type: 'json_object' } }, undefined);
+    const events = await readAll(plan, ['<th', 'ink>', 'a plan [1]', '</think>\n\n', '{"a"', ':1}']);
+    expect(events.map(({ reasoning = '' }) => reasoning).join('')).toBe('a plan [1]');
+    expect(events.map(({ text }) => text).join('')).toBe('{"a":1}');
+  });
 });

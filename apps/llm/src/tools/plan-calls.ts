@@ -10,7 +10,7 @@ import {
   type GenerateRequest,
   type ToolFormat,
 } from './tool-format.js';
-import { AnswerReader, readAnswers, ThinkSplitter } from './answer-reader.js';
+import { AnswerReader, engineThinkMarks, readAnswers, ThinkSplitter } from './answer-reader.js';
 import { CallParser } from './call-parser.js';
 import type { CallReader, CallReaderOptions } from './call-stream.js';
 import { readNativeCalls, type NativeCallOptions } from './native-calls.js';
@@ -126,8 +126,22 @@ function nativePlan(
     ...(constraint && { constraint }),
     ...(tools.length > 0 && { native: { tools, toolChoice, parallelToolCalls } }),
     mayBreak: true,
-    read: (events) => readNativeCalls(events, { terms, given, forms, newCallId }),
+    // An engine without a parser leaves the reasoning in the text.
+    read: (events) =>
+      readNativeCalls(
+        readAnswers(events, newThoughtReader, (error) => error),
+        {
+          terms,
+          given,
+          forms,
+          newCallId,
+        },
+      ),
   };
+}
+
+function newThoughtReader(): AnswerReader {
+  return new AnswerReader(new ThinkSplitter(false, engineThinkMarks), undefined);
 }
 
 /** A constraint from the first token on leaves no room for reasoning, so it is turned off where the template can. */
