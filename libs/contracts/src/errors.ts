@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { readWrittenValues, type TypeIssue } from './written-values.js';
 
 const requestError = (status: number, template: string) => ({
   status,
@@ -187,11 +188,10 @@ function fillTemplate(template: string, details: ErrorDetails): string {
   });
 }
 
-interface SchemaIssue {
+interface SchemaIssue extends TypeIssue {
   readonly message: string;
   /** The unknown fields of an object that accepts no other fields. */
   readonly keys?: readonly string[];
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
   /** The issues of each alternative of a union, with paths relative to the union. */
   readonly errors?: readonly (readonly SchemaIssue[])[];
 }
@@ -221,9 +221,16 @@ export function errorFromIssues(issues: readonly SchemaIssue[]): MegaNestError {
   return new MegaNestError('invalid_request', { detail, param: path || null });
 }
 
-/** Parses with a schema; a mismatch throws `invalid_request` that names the field. */
+/**
+ * Parses with a schema; a mismatch throws `invalid_request` that names the field. Fields may hold numbers and booleans as
+ * texts: see {@link readWrittenValues}.
+ */
 export function parseOrThrow<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
-  if (!result.success) throw errorFromIssues(result.error.issues);
-  return result.data;
+  if (result.success) return result.data;
+  const written = readWrittenValues(value, result.error.issues);
+  if (written === undefined) throw errorFromIssues(result.error.issues);
+  const second = schema.safeParse(written);
+  if (second.success) return second.data;
+  throw errorFromIssues(second.error.issues);
 }

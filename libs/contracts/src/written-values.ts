@@ -1,0 +1,103 @@
+/** The parts of a schema's issue that say where a value of another type was expected. */
+export interface TypeIssue {
+  readonly code?: string | undefined;
+  readonly expected?: string | undefined;
+  /** The allowed values of a literal or an enumeration. */
+  readonly values?: readonly unknown[] | undefined;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  /** The issues of each alternative of a union, with paths relative to the union. */
+  readonly errors?: readonly (readonly TypeIssue[])[];
+}
+
+type Path = readonly PropertyKey[];
+
+/**
+ * Returns the value with the numbers and booleans that its fields hold as texts ("4", "true"), where a schema expects
+ * them; undefined where there is no such field. OPEA's services and vLLM read these texts (pydantic's lax mode), so that
+ * their clients send them. Elements of lists stay as they are, because a list of texts is not a list of tokens.
+ */
+export function readWrittenValues(value: unknown, issues: readonly TypeIssue[]): unknown {
+  const copies = new Set<unknown>();
+  const root = copyOf(value, copies);
+  let changed = false;
+  for (const { path, type } of issues.flatMap((issue) => expectedTypes(value, issue, []) ?? [])) {
+    const read = readText(valueAt(value, path), type);
+    if (read === undefined) continue;
+    changed = true;
+    write(root, path, read, copies);
+  }
+  return changed ? root : undefined;
+}
+
+interface ExpectedType {
+  readonly path: Path;
+  readonly type: 'number' | 'boolean';
+}
+
+/**
+ * The expected types of an issue's fields; undefined if reading texts does not solve the issue. Of a union it is the first
+ * alternative that fails by such texts only.
+ */
+function expectedTypes(value: unknown, issue: TypeIssue, parent: Path): ExpectedType[] | undefined {
+  const own = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part));
+  const path = [...parent, ...own];
+  if (issue.errors) {
+    for (const alternative of issue.errors) {
+      const types = alternative.map((inner) => expectedTypes(value, inner, path));
+      if (types.length > 0 && types.every((found) => found !== undefined)) return types.flat();
+    }
+    return undefined;
+  }
+  const type = typeOf(issue);
+  if (type === undefined || typeof path.at(-1) !== 'string') return undefined;
+  return readText(valueAt(value, path), type) === undefined ? undefined : [{ path, type }];
+}
+
+function typeOf({ code, expected, values = [] }: TypeIssue): ExpectedType['type'] | undefined {
+  if (code === 'invalid_type') {
+    if (expected === 'number' || expected === 'int') return 'number';
+    return expected === 'boolean' ? 'boolean' : undefined;
+  }
+  if (code !== 'invalid_value') return undefined;
+  return (['number', 'boolean'] as const).find((type) => values.some((value) => typeof value === type));
+}
+
+const trueWords = new Set(['true', 't', 'yes', 'y', 'on', '1']);
+const falseWords = new Set(['false', 'f', 'no', 'n', 'off', '0']);
+
+/** The number or boolean of a text, also of 0 and 1 for a boolean; undefined for everything else. */
+function readText(value: unknown, type: ExpectedType['type']): number | boolean | undefined {
+  const isBit = type === 'boolean' && (value === 0 || value === 1);
+  if (typeof value !== 'string' && !isBit) return undefined;
+  const text = String(value).trim().toLowerCase();
+  if (type === 'boolean') return trueWords.has(text) || (falseWords.has(text) ? false : undefined);
+  // `Number` reads hexadecimal digits and an empty text too.
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/.test(text) ? Number(text) : undefined;
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  let found = value;
+  for (const key of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Record<PropertyKey, unknown>)[key];
+  }
+  return found;
+}
+
+/** Writes into copies of the objects on the path: the caller's value stays as it is. */
+function write(root: unknown, path: Path, value: unknown, copies: Set<unknown>): void {
+  let parent = root as Record<PropertyKey, unknown>;
+  for (const key of path.slice(0, -1)) {
+    parent[key] = copyOf(parent[key], copies);
+    parent = parent[key] as Record<PropertyKey, unknown>;
+  }
+  parent[path.at(-1)!] = value;
+}
+
+/** A shallow copy; an object that is a copy already stays, so that each object is copied once. */
+function copyOf(value: unknown, copies: Set<unknown>): unknown {
+  if (typeof value !== 'object' || value === null || copies.has(value)) return value;
+  const copy: unknown = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
+  copies.add(copy);
+  return copy;
+}
