@@ -1,3 +1,4 @@
+import { acceptUrlencodedIngests } from '#dataprep-api';
 import { RpcServer } from '#messaging';
 import { readEnvironment, runMain, startService } from '#service-kit';
 import multipart from '@fastify/multipart';
@@ -14,6 +15,7 @@ await runMain(() => {
     transport: RpcServer,
     configure: async (app) => {
       await app.register(multipart);
+      acceptUrlencodedIngests(app);
     },
   });
 });

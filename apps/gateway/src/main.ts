@@ -1,5 +1,6 @@
 import { serveLiveAudio } from '#audio-api';
 import { MegaNestError } from '#contracts';
+import { acceptUrlencodedIngests } from '#dataprep-api';
 import { RpcServer } from '#messaging';
 import { needsKeys, ownerOf, probePaths, readEnvironment, runMain, startService } from '#service-kit';
 import { RateCountsRepository } from '#storage';
@@ -27,6 +28,7 @@ await runMain(() => {
 
 async function configure(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
   await app.register(multipart);
+  acceptUrlencodedIngests(app);
   if (environment.RATE_LIMIT_PER_MINUTE > 0 || environment.API_KEYS_FILE !== undefined)
     await limitRate(app, environment);
   await serveResponseSockets(app, environment.BODY_LIMIT_BYTES);

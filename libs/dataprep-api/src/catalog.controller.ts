@@ -36,7 +36,8 @@ export class CatalogController {
   @ApiOperation({ summary: 'List the documents', answer: z.array(listedFileSchema) })
   @HttpCode(200)
   async list(@Body(new SchemaPipe(listSchema)) body: z.infer<typeof listSchema>): Promise<ListedFile[]> {
-    const { index_name, collection = index_name, search, offset, limit } = body;
+    const { index_name, search, offset, limit } = body;
+    const collection = body.collection ?? (namesAll(index_name) ? undefined : index_name);
     return (await this.dataprep.list({ collection, search, offset, limit })).map(toListedFile);
   }
 
@@ -77,6 +78,11 @@ export class CatalogController {
   readIndices(): Promise<string[]> {
     return this.dataprep.collections();
   }
+}
+
+/** Whether the reference's `index_name` means all collections. `collection` always names one. */
+function namesAll(indexName: string | undefined): boolean {
+  return indexName?.toLowerCase() === 'all';
 }
 
 function toListedFile({ filename, createdAt, ...document }: StoredDocument): ListedFile {

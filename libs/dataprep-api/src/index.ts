@@ -10,4 +10,5 @@ export {
   type ReceivedForm,
   type UploadLimits,
 } from './multipart-form.js';
+export { acceptUrlencodedIngests } from './urlencoded-form.js';
 export { IngestReceiver } from './ingest-request.js';

@@ -21,6 +21,7 @@ describe('parseIngestFields', () => {
       metadata: { year: 2026 },
       async: true,
       filename: 'text.txt',
+      ignored: [],
     });
   });
 
@@ -41,14 +42,24 @@ describe('parseIngestFields', () => {
   });
 
   it.each([
+    [{ process_table: 'false' }, ['process_table']],
+    [{ process_table: 'False', table_strategy: 'llm' }, ['process_table', 'table_strategy']],
+    [{ process_table: true, table_strategy: 'hq' }, ['table_strategy']],
+    [{ process_table: 'True', table_strategy: 'fast', index_name: null }, []],
+  ])('names the values of the reference without an effect in %j', (fields, ignored) => {
+    expect(parseIngestFields(fields, 10)).toMatchObject({ ignored });
+  });
+
+  it.each([
     [{ chunk_size: 'many' }, 'invalid_request', 'chunk_size'],
     [{ chunk_size: '5' }, 'invalid_request', 'chunk_size'],
     [{ link_list: '["https://a.org", 7]' }, 'invalid_request', 'link_list[1]'],
     [{ link_list: 'https://a.org,https://b.org,https://c.org' }, 'payload_too_large', 'link_list'],
     [{ metadata: '{broken' }, 'invalid_request', 'metadata'],
     [{ async: 'maybe' }, 'invalid_request', 'async'],
-    [{ process_table: 'false' }, 'invalid_request', 'process_table'],
-    [{ table_strategy: 'hq' }, 'invalid_request', 'table_strategy'],
+    [{ process_table: 'perhaps' }, 'invalid_request', 'process_table'],
+    [{ table_strategy: 'best' }, 'invalid_request', 'table_strategy'],
+    [{ index_name: 'all' }, 'invalid_request', 'index_name'],
     [{ chunksize: '100' }, 'unsupported_parameter', 'chunksize'],
   ])('refuses %j', (fields, code, param) => {
     let thrown: unknown;

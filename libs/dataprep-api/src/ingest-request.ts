@@ -1,5 +1,6 @@
 import {
   defaultCollection,
+  invalidField,
   MegaNestError,
   ingestParametersSchema,
   isVectorStore,
@@ -26,6 +27,8 @@ export interface ReceivedIngest {
   request: IngestRequest;
   /** Whether to answer at once and ingest in the background. */
   async: boolean;
+  /** Fields without an effect. */
+  ignored: string[];
   /** Removes the files from the object store. */
   readonly discard: () => Promise<void>;
 }
@@ -60,12 +63,12 @@ export class IngestReceiver {
   async #complete(form: { files: ReceivedForm['files']; fields: Record<string, unknown> }, query: unknown) {
     const { async: inQuery } = query as Record<string, string>;
     const fields = { ...form.fields, ...(inQuery !== undefined && { async: inQuery }) };
-    const { async, text, filename, ...parameters } = parseIngestFields(fields, this.limits.maxFiles);
+    const { async, ignored, text, filename, ...parameters } = parseIngestFields(fields, this.limits.maxFiles);
     if (text !== undefined) {
       const description = { filename: cleanPath(filename), mimeType: 'text/plain' };
       form.files.push(await this.objects.put(new TextEncoder().encode(text), description));
     }
-    return { request: { ...parameters, files: form.files }, async };
+    return { request: { ...parameters, files: form.files }, async, ignored };
   }
 }
 
@@ -81,14 +84,6 @@ export const collectionField = ingestParametersSchema.shape.collection.refine(
   'collections of vector stores are reached through /v1/vector_stores',
 );
 
-/** Converts the text of a form field to a boolean. JSON bodies send booleans. */
-const flagSchema = z.preprocess(
-  (value) => (typeof value === 'string' ? { true: true, false: false, '1': true, '0': false }[value] : value),
-  z.boolean('expected true or false'),
-);
-const wordsSchema = (schema: z.ZodType<number | undefined>) =>
-  z.preprocess((value) => (typeof value === 'string' && value.trim() ? Number(value) : value), schema);
-
 /** Links as an array, as a JSON array in a text, or separated by commas in a text. */
 const linksSchema = z.preprocess(
   (value) => (typeof value === 'string' ? parseLinks(value) : value),
@@ -99,18 +94,16 @@ const { metadata, chunk_size, chunk_overlap } = ingestParametersSchema.shape;
 /** The fields of a form or JSON body, without the files. */
 export const fieldsSchema = z.strictObject({
   link_list: linksSchema.optional(),
-  chunk_size: wordsSchema(chunk_size),
-  chunk_overlap: wordsSchema(chunk_overlap),
+  chunk_size,
+  chunk_overlap,
   collection: collectionField,
   /** Name of the collection in the reference implementation. */
   index_name: collectionField,
   metadata: z.preprocess(parseJsonField, metadata),
-  async: flagSchema.optional(),
-  /** Tables are always read by their structure. The reference has parameters to switch this. */
-  process_table: z
-    .preprocess((value) => value === true || value === 'true', z.literal(true, 'tables are always read'))
-    .optional(),
-  table_strategy: z.literal('fast', 'only fast is supported').optional(),
+  async: z.boolean('expected true or false').optional(),
+  /** Parameters of the reference. Tables are always read by their structure, so that other values are ignored. */
+  process_table: z.boolean('expected true or false').optional(),
+  table_strategy: z.enum(['fast', 'hq', 'llm']).optional(),
   /** JSON bodies: the text of a document, in place of an upload. */
   text: z.string().min(1).optional(),
   filename: nameSchema(255).optional(),
@@ -119,12 +112,20 @@ export const fieldsSchema = z.strictObject({
 /** Reads the fields of a form or JSON body. Errors: invalid_request or unsupported_parameter, which name the field. */
 export function parseIngestFields(fields: Record<string, unknown>, maxLinks: number) {
   refuseUnknown(fields);
-  const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+  const present = Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== '' && value !== null),
+  );
   const parsed = parseOrThrow(fieldsSchema, present);
   const { link_list: links = [], index_name, async = false, filename = 'text.txt', ...rest } = parsed;
   if (links.length > maxLinks) throw tooLarge('The number of links', `${maxLinks}`, 'link_list');
-  const { process_table: _always, table_strategy: _fast, ...wanted } = rest;
-  return { ...wanted, collection: wanted.collection ?? index_name, links, async, filename };
+  if (index_name?.toLowerCase() === 'all')
+    throw invalidField('index_name', 'all means all collections; choose another name');
+  const { process_table = true, table_strategy = 'fast', ...wanted } = rest;
+  const ignored = [
+    ...(process_table ? [] : ['process_table']),
+    ...(table_strategy === 'fast' ? [] : ['table_strategy']),
+  ];
+  return { ...wanted, collection: wanted.collection ?? index_name, links, async, filename, ignored };
 }
 
 function refuseUnknown(fields: Record<string, unknown>): void {

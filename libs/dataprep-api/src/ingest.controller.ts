@@ -7,12 +7,13 @@ import {
   type IngestJob,
   type IngestProgress,
 } from '#contracts';
-import { ApiOperation, Call, errorEnvelope, sendEventStream, type HttpCall } from '#service-kit';
+import { ApiOperation, Call, errorEnvelope, sendEventStream, setIgnored, type HttpCall } from '#service-kit';
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Dataprep } from './dataprep.js';
 import { fieldsSchema, IngestReceiver, type ReceivedIngest } from './ingest-request.js';
+import { ingestPaths } from './urlencoded-form.js';
 import { waitForJob, waitOf, watchJob } from './respond-async.js';
 
 /** The reference's answer to a finished ingest, with the outcome of each document. */
@@ -41,11 +42,11 @@ export class IngestController {
    * `Prefer: respond-async` only if the work takes longer than `wait` seconds. With `Accept: text/event-stream` it streams
    * progress, with `Accept: text/plain` as lines for a terminal.
    */
-  @Post(['v1/dataprep/ingest', 'v1/dataprep'])
+  @Post(ingestPaths)
   @ApiOperation({
     summary: 'Read, split, embed and store documents',
     body: fieldsSchema.extend({ files: z.array(z.file()).optional() }),
-    consumes: ['multipart/form-data', 'application/json'],
+    consumes: ['multipart/form-data', 'application/json', 'application/x-www-form-urlencoded'],
     answer: ingestAnswerSchema,
     events: ingestProgressSchema,
     also: { 202: ingestJobSchema },
@@ -55,7 +56,8 @@ export class IngestController {
     @Res() reply: FastifyReply,
     @Call() call: HttpCall,
   ): Promise<void> {
-    const { request, async, discard } = await this.receiver.receive(http);
+    const { request, async, ignored, discard } = await this.receiver.receive(http);
+    setIgnored(reply, ignored);
     const waitMs = async ? 0 : waitOf(http.headers.prefer);
     if (waitMs !== undefined) return this.#inBackground({ request, discard }, reply, { waitMs, call });
     try {
