@@ -96,7 +96,6 @@ describe('POST /v1/audio/speech', () => {
     ['4,097 characters', { input: 'a'.repeat(4097) }, 400, 'input', /more than 4096 characters/],
     ['a speed beyond 4', { speed: 5 }, 400, 'speed', /speed/],
     ['an unknown format', { response_format: 'aac' }, 400, 'response_format', /mp3/],
-    ['an unknown model', { model: 'tts-9' }, 404, 'model', /flite/],
   ])('refuses %s', async (_, body, status, param, message) => {
     expect(await post(body)).toMatchObject({
       status,

@@ -10,6 +10,7 @@ import {
 import {
   assertServedModel,
   describeAsrModel,
+  isOtherModel,
   MegaNestError,
   transcribe,
   type FileReference,
@@ -97,11 +98,16 @@ class LocalTranscription extends Transcription {
     return Promise.resolve();
   }
 
-  override transcribe(
-    request: TranscriptionRequest,
+  /** OPEA's clients send the model of their own engine. The one model of this service answers, and says so. */
+  override async *transcribe(
+    { model, ...request }: TranscriptionRequest,
     call: HttpCall,
   ): AsyncGenerator<TranscriptChunk, void, void> {
-    return withinDeadline(call, (signal) => this.asr.transcribe(request, signal));
+    const unused = isOtherModel(model, this.asr.model.id) ? ['model'] : [];
+    for await (const chunk of withinDeadline(call, (signal) => this.asr.transcribe(request, signal))) {
+      const { audio } = chunk;
+      yield audio ? { ...chunk, audio: { ...audio, ignored: [...audio.ignored, ...unused] } } : chunk;
+    }
   }
 }
 

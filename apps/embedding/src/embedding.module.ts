@@ -2,6 +2,7 @@ import {
   decodeVectors,
   describeEmbeddingModel,
   embed,
+  isOtherModel,
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
@@ -20,10 +21,12 @@ import {
   messagingOptions,
   SchemaPipe,
   ServiceKitModule,
+  setIgnored,
   type HttpCall,
   type ServiceIdentity,
 } from '#service-kit';
-import { Body, Controller, HttpCode, Inject, Module, Post, type DynamicModule } from '@nestjs/common';
+import { Body, Controller, HttpCode, Inject, Module, Post, Res, type DynamicModule } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import {
   embedderToken,
@@ -64,8 +67,11 @@ export class EmbeddingController {
   async embeddings(
     @Body(new SchemaPipe(embeddingRequestSchema)) body: EmbeddingRequest,
     @Call() call: HttpCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EmbeddingResponse> {
-    const { inputs, dimensions, encoding_format } = body;
+    const { inputs, dimensions, encoding_format, model } = body;
+    // OPEA's clients send the model of their own engine. The one model of this service answers.
+    if (isOtherModel(model, this.embedding.model.id)) setIgnored(reply, ['model']);
     return embeddingResponse(await this.embedding.embed({ inputs, dimensions }, call), encoding_format);
   }
 

@@ -1,5 +1,6 @@
 import {
   describeRerankingModel,
+  isOtherModel,
   rerank,
   type ModelInfo,
   type ParsedRequestOf,
@@ -25,10 +26,12 @@ import {
   messagingOptions,
   SchemaPipe,
   ServiceKitModule,
+  setIgnored,
   type HttpCall,
   type ServiceIdentity,
 } from '#service-kit';
-import { Body, Controller, HttpCode, Inject, Module, Post, type DynamicModule } from '@nestjs/common';
+import { Body, Controller, HttpCode, Inject, Module, Post, Res, type DynamicModule } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import {
   referenceAnswer,
   referenceRequestSchema,
@@ -54,7 +57,12 @@ export class RerankingController {
   @Post('v1/rag_reranking')
   @ApiOperation({ summary: 'Rerank passages, in the format of the OPEA specification', answer: specAnswer })
   @HttpCode(200)
-  async spec(@Body(new SchemaPipe(specRequestSchema)) body: SpecRequest, @Call() call: HttpCall) {
+  async spec(
+    @Body(new SchemaPipe(specRequestSchema)) body: SpecRequest,
+    @Call() call: HttpCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    this.#noteModel(body, reply);
     return specResponse(await this.rerankOpea(body, call), body);
   }
 
@@ -67,15 +75,21 @@ export class RerankingController {
   async reference(
     @Body(new SchemaPipe(referenceRequestSchema)) body: ReferenceRequest,
     @Call() call: HttpCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ) {
+    this.#noteModel(body, reply);
     return referenceResponse(await this.rerankOpea(body, call), body);
   }
 
   @Post('rerank')
   @ApiOperation(plainRerankOperation)
   @HttpCode(200)
-  async plain(@Body(new SchemaPipe(plainRerankSchema)) body: PlainRerankRequest, @Call() call: HttpCall) {
-    if ('documents' in body) return this.rerank(body, call);
+  async plain(
+    @Body(new SchemaPipe(plainRerankSchema)) body: PlainRerankRequest,
+    @Call() call: HttpCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    if ('documents' in body) return this.rerank(body, call, reply);
     return teiRerankResponse(await this.reranking.rerank(teiRerankCall(body), call.signal), body);
   }
 
@@ -85,17 +99,28 @@ export class RerankingController {
     answer: rerankResponseSchema,
   })
   @HttpCode(200)
-  async rerank(@Body(new SchemaPipe(rerankRequestSchema)) body: RerankRequest, @Call() call: HttpCall) {
-    return rerankResponse(await this.reranking.rerank(rerankCall(body), call.signal), body, call.requestId);
+  async rerank(
+    @Body(new SchemaPipe(rerankRequestSchema)) body: RerankRequest,
+    @Call() call: HttpCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    this.#noteModel(body, reply);
+    const request = rerankCall({ ...body, model: undefined });
+    return rerankResponse(await this.reranking.rerank(request, call.signal), body, call.requestId);
+  }
+
+  /** OPEA's clients send the model of their own engine. The one model of this service ranks, and says so. */
+  #noteModel({ model }: { model?: string | null }, reply: FastifyReply): void {
+    if (isOtherModel(model, this.reranking.model.id)) setIgnored(reply, ['model']);
   }
 
   private rerankOpea(body: ReferenceRequest | SpecRequest, call: HttpCall) {
     // The profile's fusion relies on the order of a search, but the caller's passages may be in any order.
-    const { initial_query: query, retrieved_docs, top_n, fusion = 'none', model } = body;
+    const { initial_query: query, retrieved_docs, top_n, fusion = 'none' } = body;
     const texts = retrieved_docs.map(({ text }) => text);
     const scores = retrieved_docs.flatMap(({ score }) => (typeof score === 'number' ? [score] : []));
     const all = scores.length === texts.length ? scores : undefined;
-    return this.reranking.rerank({ query, texts, scores: all, top_n, fusion, model }, call.signal);
+    return this.reranking.rerank({ query, texts, scores: all, top_n, fusion }, call.signal);
   }
 }
 

@@ -15,7 +15,7 @@ const query = rerankQuerySchema;
 const opeaShape = {
   ...rerankingParametersSchema.shape,
   retrieved_docs: passages,
-  model: z.string().optional(),
+  model: z.string().nullish(),
 };
 
 /** The OPEA specification's body of `/v1/rag_reranking`. `json_encoders`, a mistake of the reference, is echoed. */

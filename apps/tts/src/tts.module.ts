@@ -1,6 +1,7 @@
-import { SpeechController, Synthesis, type SpeechRequest } from '#audio-api';
+import { SpeechController, Synthesis, TtsController, type SpeechRequest } from '#audio-api';
 import {
   describeTtsModel,
+  isOtherModel,
   parseOrThrow,
   synthesize,
   type ParsedRequestOf,
@@ -57,9 +58,17 @@ class LocalSynthesis extends Synthesis {
     super();
   }
 
-  override synthesize(request: SpeechRequest, call: HttpCall): AsyncGenerator<SpeechChunk, void, void> {
+  /** OPEA's clients send the model of their own engine. The one model of this service speaks, and says so. */
+  override async *synthesize(
+    { model, ...request }: SpeechRequest,
+    call: HttpCall,
+  ): AsyncGenerator<SpeechChunk, void, void> {
+    const unused = isOtherModel(model, this.tts.model.id) ? ['model'] : [];
     const parsed = parseOrThrow(synthesize.request, request);
-    return withinDeadline(call, (signal) => this.tts.synthesize(parsed, signal));
+    for await (const chunk of withinDeadline(call, (signal) => this.tts.synthesize(parsed, signal))) {
+      const { voice } = chunk;
+      yield voice ? { ...chunk, voice: { ...voice, ignored: [...voice.ignored, ...unused] } } : chunk;
+    }
   }
 }
 
@@ -85,7 +94,7 @@ export class TtsModule {
         ServiceKitModule.register(identity),
         MessagingModule.register(messagingOptions(identity, environment)),
       ],
-      controllers: [SpeechController, ModelsController, TtsRpcController],
+      controllers: [SpeechController, TtsController, ModelsController, TtsRpcController],
       providers: [
         { provide: synthesizerToken, useFactory: () => openSynthesizer(environment) },
         { provide: defaultVoiceToken, useValue: environment.TTS_VOICE },

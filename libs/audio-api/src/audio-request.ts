@@ -17,14 +17,10 @@ const list = <Schema extends z.ZodType>(item: Schema) =>
 /** The fields of OpenAI's form; all of them are text. */
 export const transcriptionFormSchema = transcriptionParametersSchema.extend({
   model: z.string().optional(),
-  temperature: z.coerce.number().min(0).max(1).optional(),
   response_format: z.enum(responseFormats).default('json'),
   timestamp_granularities: list(z.enum(['segment', 'word'])),
   include: list(z.enum(['logprobs'])),
-  stream: z
-    .enum(['true', 'false', '1', '0'])
-    .transform((value) => value === 'true' || value === '1')
-    .default(false),
+  stream: z.boolean().default(false),
 });
 
 /** A request, and the format of its response. */

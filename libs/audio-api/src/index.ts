@@ -8,4 +8,5 @@ export {
   Transcription,
   type TranscriptionRequest,
 } from './transcription.js';
+export { TtsController } from './tts.controller.js';
 export { SpeechController, beginSpeech, finishSpeech, Synthesis, type SpeechRequest } from './speech.js';

@@ -26,8 +26,8 @@ export interface SynthesizerEvent {
 export const fliteVoices = ['rms', 'slt', 'awb', 'kal16'] as const;
 export type FliteVoice = (typeof fliteVoices)[number];
 
-/** Flite voices by OpenAI's names, so that its clients work unchanged. The voices sound different. */
-const openAiNames: Readonly<Record<string, FliteVoice>> = {
+/** Flite voices by the names of OpenAI and of OPEA's reference, so that clients work unchanged. They sound different. */
+const otherNames: Readonly<Record<string, FliteVoice>> = {
   alloy: 'rms',
   ash: 'rms',
   ballad: 'awb',
@@ -42,14 +42,16 @@ const openAiNames: Readonly<Record<string, FliteVoice>> = {
   shimmer: 'slt',
   verse: 'awb',
   default: 'rms',
+  male: 'rms',
+  female: 'slt',
 };
 
 /** Returns the voice for a name. Errors: invalid_request that lists the names. */
 export function fliteVoiceOf(name = 'default'): FliteVoice {
   const own = fliteVoices.find((voice) => voice === name);
-  const voice = own ?? (Object.hasOwn(openAiNames, name) ? openAiNames[name] : undefined);
+  const voice = own ?? (Object.hasOwn(otherNames, name) ? otherNames[name] : undefined);
   if (voice) return voice;
-  const names = [...fliteVoices, ...Object.keys(openAiNames)].join(', ');
+  const names = [...fliteVoices, ...Object.keys(otherNames)].join(', ');
   throw invalidField(
     'voice',
     `${JSON.stringify(name.slice(0, 64))} is not a voice of this model. Voices: ${names}`,

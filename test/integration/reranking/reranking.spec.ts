@@ -172,7 +172,7 @@ describe('the reranking service', () => {
       ['/v1/reranking', { retrieved_docs: ['a'] }, 'initial_query'],
       ['/v1/reranking', { input: query, retrieved_docs: ['a'], top_n: 0 }, 'top_n'],
       ['/rerank', { query }, 'texts'],
-      ['/rerank', { query, texts: ['a'], truncate: 'no' }, 'truncate'],
+      ['/rerank', { query, texts: ['a'], truncate: 'perhaps' }, 'truncate'],
       ['/rerank', { documents: ['a'] }, 'query'],
       ['/v1/rerank', { query, documents: ['a'], top_n: 0 }, 'top_n'],
     ])('%s names the field of %j', async (path, request, param) => {

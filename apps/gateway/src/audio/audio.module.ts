@@ -2,6 +2,7 @@ import {
   AsrController,
   AudioController,
   SpeechController,
+  TtsController,
   type SpeechRequest,
   Synthesis,
   Transcription,
@@ -72,7 +73,7 @@ class RemoteSynthesis extends Synthesis {
 /** Transcription and speech synthesis by the services over NATS. */
 @Module({
   imports: [ModelsModule],
-  controllers: [AudioController, SpeechController, AsrController],
+  controllers: [AudioController, SpeechController, AsrController, TtsController],
   providers: [
     { provide: Transcription, useClass: RemoteTranscription },
     { provide: Synthesis, useClass: RemoteSynthesis },

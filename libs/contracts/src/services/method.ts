@@ -85,6 +85,11 @@ export function describeMethod<Info extends z.ZodType>(service: string, reply: I
   return defineMethod({ service, method: 'describe', request: z.object({}), reply });
 }
 
+/** Whether a request names another model than the served one. An empty name counts as none. */
+export function isOtherModel(requested: string | null | undefined, served: string): boolean {
+  return (requested ?? '') !== '' && requested !== served;
+}
+
 /** Refuses a request for another model than the served one. Errors: model_not_found, which lists the served model. */
 export function assertServedModel(requested: string | undefined, served: string): void {
   if (requested === undefined || requested === served) return;
