@@ -112,11 +112,14 @@ export function accessOptions(access: ServerAccess): NodeConnectionOptions {
 /** One connection to NATS. It reconnects without a limit, and knows whether it is up. */
 export class MessagingConnection {
   #connected = true;
+  /** Time of the loss in epoch milliseconds. */
+  #lostAt = 0;
   #reconnects = 0;
   /** Called with a subject that the server does not let this program publish to. */
   onRefused: (subject: string) => void = () => undefined;
-  /** Callbacks for the next connection. */
+  /** Callbacks for the next connection, and for its loss. */
   readonly #waiting = new Set<() => void>();
+  readonly #losing = new Set<() => void>();
 
   private constructor(
     readonly nats: NatsConnection,
@@ -192,16 +195,52 @@ export class MessagingConnection {
     this.assertConnected();
   }
 
+  /**
+   * Resolves when `work` has ended, or when the connection is lost for longer than `graceMs`: work that waits for an answer
+   * of the server does not end without the server. Errors: those of `work` until then.
+   */
+  async untilLost(work: Promise<unknown>, graceMs = 0): Promise<void> {
+    const ended = new AbortController();
+    const finished = work.finally(() => ended.abort());
+    await Promise.race([finished, this.#whenLost(graceMs, ended.signal)]);
+  }
+
   async close(): Promise<void> {
     if (this.nats.isClosed()) return;
-    // Draining waits for the server, so a lost server must not hold up the shutdown.
-    if (this.#connected) await this.nats.drain();
-    else await this.nats.close();
+    if (this.#connected) await this.untilLost(this.nats.drain());
+    if (!this.nats.isClosed()) await this.nats.close();
+  }
+
+  /** Resolves when there was no connection for `graceMs`, or when `over` aborts. */
+  async #whenLost(graceMs: number, over: AbortSignal): Promise<void> {
+    while (!over.aborted && !this.nats.isClosed()) {
+      if (this.#connected) await this.#nextLoss(over);
+      else if (!(await this.#returnsBy(this.#lostAt + graceMs, over))) return;
+    }
+  }
+
+  #nextLoss(over: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#losing.delete(done);
+        resolve();
+      };
+      this.#losing.add(done);
+      over.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  /** False if there is no connection by `deadline`. */
+  #returnsBy(deadline: number, over: AbortSignal): Promise<boolean> {
+    return this.whenConnected(deadline, over).then(
+      () => true,
+      () => over.aborted,
+    );
   }
 
   async #followStatus(): Promise<void> {
     for await (const status of this.nats.status()) {
-      if (status.type === 'disconnect' || status.type === 'staleConnection') this.#connected = false;
+      if (status.type === 'disconnect' || status.type === 'staleConnection') this.#lose();
       if (status.type === 'error') this.#hearRefusal(status.error);
       if (status.type !== 'reconnect') continue;
       this.#connected = true;
@@ -209,6 +248,13 @@ export class MessagingConnection {
       this.#waiting.forEach((go) => go());
     }
     this.#waiting.forEach((go) => go());
+    this.#losing.forEach((go) => go());
+  }
+
+  #lose(): void {
+    if (this.#connected) this.#lostAt = Date.now();
+    this.#connected = false;
+    this.#losing.forEach((go) => go());
   }
 
   #hearRefusal(error: Error): void {

@@ -16,7 +16,7 @@ import { defaultTimeoutMs } from './call.js';
 import type { MessagingConnection } from './connection.js';
 import { methodOf, type RpcContext } from './rpc-handler.js';
 import { Outbox, partSize, partsOf, requireSendable, readRequestBody } from './bodies.js';
-import { RunningCalls } from './running-calls.js';
+import { goneAfterMs, RunningCalls } from './running-calls.js';
 import {
   aliveHeaders,
   aliveSubject,
@@ -106,16 +106,18 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     void this.#listen(callback);
   }
 
-  /** Stops taking calls, which go to other instances. Resolves when the running calls have ended or `over` aborts. */
+  /**
+   * Stops taking calls, which go to other instances. Resolves when the running calls have ended, when `over` aborts, or
+   * when the server is lost, and with it the callers.
+   */
   async drain(over: AbortSignal): Promise<void> {
     await this.#takeNoMore();
-    await this.#running.idle(over);
+    await this.connection.untilLost(this.#running.idle(over), goneAfterMs);
   }
 
   /** Stops taking calls, lets the running ones end (a few seconds at most), then stops. */
   async close(): Promise<void> {
-    await this.#takeNoMore();
-    await this.#running.idle(AbortSignal.timeout(drainLimitMs));
+    await this.drain(AbortSignal.timeout(drainLimitMs));
     this.#running.cancelAll();
     this.#outbox.flush();
     clearInterval(this.#heartbeat);
@@ -124,7 +126,8 @@ export class RpcServer extends Server implements CustomTransportStrategy {
 
   /** Stops taking calls; calls that have already arrived are still answered. */
   #takeNoMore(): Promise<unknown> {
-    this.#stopped ??= Promise.resolve(this.#service?.stop());
+    // The server confirms that it sends no more calls; without a server nothing can confirm it.
+    this.#stopped ??= this.connection.untilLost(Promise.resolve(this.#service?.stop()));
     return this.#stopped;
   }
 

@@ -16,7 +16,7 @@ interface RunningCall {
 }
 
 /** A caller that loses its server reconnects to another one within this time; otherwise it is gone. */
-const goneAfterMs = 3_000;
+export const goneAfterMs = 3_000;
 
 /** The running calls of a service, each with its deadline and its abort controller. */
 export class RunningCalls {

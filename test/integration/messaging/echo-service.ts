@@ -145,6 +145,8 @@ export interface EchoInstance {
   witness: Witness;
   /** Cuts its connection to NATS for good, without a word, as the end of its process would. */
   die(): Promise<void>;
+  /** Begins to stop, as the process does at SIGTERM. */
+  drain(over: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -164,5 +166,6 @@ export async function startEcho(
     await app.get(MessagingConnection).nats.close();
     witness.stop();
   };
-  return { witness, die, close: () => app.close() };
+  const drain = (over: AbortSignal) => app.get(RpcServer).drain(over);
+  return { witness, die, drain, close: () => app.close() };
 }

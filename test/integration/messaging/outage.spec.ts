@@ -64,6 +64,63 @@ describe('a NATS server that is away', () => {
   });
 });
 
+describe('a service that stops', () => {
+  const never = new AbortController().signal;
+  const elapsedSince = (startedAt: number) => performance.now() - startedAt;
+
+  it('does not wait for a server that is gone', async () => {
+    const service = await startEcho(nats.url);
+    nats.server.process.signal('SIGKILL');
+    await nats.server.exited;
+    await expect.poll(() => connection.connected).toBe(false);
+    const startedAt = performance.now();
+    await service.drain(never);
+    await service.close();
+    expect(elapsedSince(startedAt)).toBeLessThan(2_000);
+  });
+
+  it('does not wait for a server that is lost meanwhile: its calls lose their callers', async () => {
+    const service = await startEcho(nats.url);
+    const client = new RpcClient(connection);
+    const call = client.request(echo, { text: 'a', hang: true }).catch((error: unknown) => error);
+    await expect.poll(() => service.witness.started).toBe(1);
+    const drained = service.drain(never);
+    nats.server.process.signal('SIGKILL');
+    const startedAt = performance.now();
+    await drained;
+    await service.close();
+    expect(service.witness.stopped).toBe(true);
+    // It had 3 s to come back.
+    expect(elapsedSince(startedAt)).toBeGreaterThan(2_500);
+    expect(elapsedSince(startedAt)).toBeLessThan(5_500);
+    client.close();
+    await call;
+  });
+
+  it('waits for its calls while the server is there', async () => {
+    const service = await startEcho(nats.url);
+    const client = new RpcClient(connection);
+    const call = client.request(echo, { text: 'a', hang: true });
+    await expect.poll(() => service.witness.started).toBe(1);
+    const drained = service.drain(never);
+    service.witness.stop();
+    await drained;
+    expect(await call).toMatchObject({ text: 'a' });
+    await service.close();
+    client.close();
+  });
+
+  it('does not wait for a server that hangs while it is asked to stop, once its connection is lost', async () => {
+    const road = await openRoad();
+    const service = await startEcho(road.url);
+    road.block();
+    const drained = service.drain(never);
+    road.close();
+    await drained;
+    await service.close();
+  });
+});
+
 describe('an object store that is away', () => {
   it('is waited for, and content that is small enough is sent again', async () => {
     const store = new ObjectStore(connection);
@@ -221,7 +278,7 @@ async function openRoad() {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const block = () => {
-    for (const socket of sockets.splice(0)) socket.unpipe().pause();
+    for (const socket of sockets) socket.unpipe().pause();
   };
   const close = () => {
     server.close();
