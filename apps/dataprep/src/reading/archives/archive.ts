@@ -4,11 +4,18 @@ import { load } from 'cheerio';
 import { unsupportedFile, type ReadingLimits, type SourceFile } from '../parsed-document.js';
 
 /** One entry of a zip's central directory. Offsets and sizes in bytes. */
-interface ZipEntry {
+export interface ZipEntry {
+  /** Path in the archive: with `/` between folders, and without a `/` or `./` in front. */
   name: string;
+  /** The name as the archive has it. Some Windows programs write `\` between folders. */
+  storedName: string;
   method: number;
+  checksum: number;
   packedBytes: number;
-  headerOffset: number;
+  /** The size that the archive declares. */
+  unpackedBytes: number;
+  /** Offset of the packed content. */
+  start: number;
 }
 
 const endRecordSize = 22;
@@ -71,12 +78,8 @@ function unpack(
 ): Uint8Array | undefined {
   if (entry.method !== 0 && entry.method !== 8)
     throw unsupportedFile(filename, 'it uses an unknown compression');
-  const view = viewOf(bytes);
-  const { headerOffset } = entry;
-  const start =
-    headerOffset + 30 + view.getUint16(headerOffset + 26, true) + view.getUint16(headerOffset + 28, true);
   try {
-    const packed = bytes.subarray(start, start + entry.packedBytes);
+    const packed = bytes.subarray(entry.start, entry.start + entry.packedBytes);
     return entry.method === 0 ? packed : inflateRawSync(packed, { maxOutputLength: Math.max(1, budget) });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined;
@@ -84,7 +87,8 @@ function unpack(
   }
 }
 
-function readDirectory(bytes: Uint8Array, filename: string): ZipEntry[] {
+/** The entries of an archive. Throws `unsupported_file` if its directory is damaged. */
+export function readDirectory(bytes: Uint8Array, filename: string): ZipEntry[] {
   const view = viewOf(bytes);
   try {
     const end = findEndRecord(view);
@@ -104,15 +108,24 @@ function readEntries(bytes: Uint8Array, view: DataView, start: number, count: nu
   for (let index = 0; index < count; index += 1) {
     if (view.getUint32(offset, true) !== 0x02014b50) throw new RangeError('no directory entry');
     const nameLength = view.getUint16(offset + 28, true);
+    const storedName = new TextDecoder().decode(bytes.subarray(offset + 46, offset + 46 + nameLength));
+    const header = view.getUint32(offset + 42, true);
     entries.push({
-      name: new TextDecoder().decode(bytes.subarray(offset + 46, offset + 46 + nameLength)),
+      name: usualName(storedName),
+      storedName,
       method: view.getUint16(offset + 10, true),
+      checksum: view.getUint32(offset + 16, true),
       packedBytes: view.getUint32(offset + 20, true),
-      headerOffset: view.getUint32(offset + 42, true),
+      unpackedBytes: view.getUint32(offset + 24, true),
+      start: header + 30 + view.getUint16(header + 26, true) + view.getUint16(header + 28, true),
     });
     offset += 46 + nameLength + view.getUint16(offset + 30, true) + view.getUint16(offset + 32, true);
   }
   return entries;
+}
+
+function usualName(storedName: string): string {
+  return storedName.replaceAll('\\', '/').replace(/^(\.?\/)+/, '');
 }
 
 function findEndRecord(view: DataView): number {
@@ -163,16 +176,36 @@ export class XmlArchive {
     return this.#files.has(path);
   }
 
-  /** Paths of the relations of an Office part, by relation id. */
-  relations(part: string): Map<string, string> {
-    const folder = posix.dirname(part);
-    const $ = this.xml(posix.join(folder, '_rels', `${posix.basename(part)}.rels`));
-    const entries = $('Relationship')
+  /** The relations of an Office part. Throws `unsupported_file` if the part has none. */
+  relations(part: string): Relation[] {
+    const $ = this.xml(relationsOf(part));
+    return $('Relationship')
       .toArray()
-      .map((element): [string, string] => [
-        $(element).attr('Id') ?? '',
-        posix.join(folder, $(element).attr('Target') ?? ''),
-      ]);
-    return new Map(entries);
+      .map((element) => ({
+        id: $(element).attr('Id') ?? '',
+        type: $(element).attr('Type') ?? '',
+        path: resolvePath(part, $(element).attr('Target') ?? ''),
+      }));
   }
+
+  hasRelations(part: string): boolean {
+    return this.has(relationsOf(part));
+  }
+}
+
+function relationsOf(part: string): string {
+  return posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
+}
+
+/** A relation of an Office part to another part. */
+interface Relation {
+  id: string;
+  /** An address; its last segment names the kind, e.g. `notesSlide`. */
+  type: string;
+  path: string;
+}
+
+/** The path of a reference within a file of an archive. A reference that begins with `/` starts at the root. */
+export function resolvePath(file: string, reference: string): string {
+  return posix.resolve('/', posix.dirname(file), reference.replaceAll('\\', '/')).slice(1);
 }

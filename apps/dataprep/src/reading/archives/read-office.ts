@@ -1,4 +1,3 @@
-import { posix } from 'node:path';
 import mammoth from 'mammoth';
 import readWorkbook from 'read-excel-file/universal';
 import {
@@ -11,7 +10,8 @@ import {
   type SourceFile,
 } from '../parsed-document.js';
 import { readHtml } from '../read-html.js';
-import { XmlArchive, checkUnpackedSize, type XmlDocument } from './archive.js';
+import { XmlArchive, checkUnpackedSize, resolvePath, type XmlDocument } from './archive.js';
+import { withUsualNames } from './rename-entries.js';
 
 /** The link from a note back to its reference, which the converter adds after the note. */
 const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/g;
@@ -22,8 +22,9 @@ export async function readDocx(
   { maxUnpackedBytes }: ReadingLimits,
 ): Promise<ParsedDocument> {
   checkUnpackedSize(bytes, filename, maxUnpackedBytes);
+  const archive = withUsualNames(bytes, filename);
   const { value } = await mammoth.convertToHtml(
-    { buffer: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) },
+    { buffer: Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength) },
     {
       externalFileAccess: false,
       styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"],
@@ -39,7 +40,7 @@ export async function readXlsx(
   { maxUnpackedBytes }: ReadingLimits,
 ): Promise<ParsedDocument> {
   checkUnpackedSize(bytes, filename, maxUnpackedBytes);
-  const sheets = await readWorkbook(new Uint8Array(bytes).buffer);
+  const sheets = await readWorkbook(new Uint8Array(withUsualNames(bytes, filename)).buffer);
   const blocks = sheets.flatMap(({ sheet, data }): DocumentBlock[] => {
     const table = tableRows(data.map((row) => row.map(cellText)));
     return table.length > 0 ? [{ kind: 'heading', level: 1, text: sheet }, ...table] : [];
@@ -59,12 +60,12 @@ const presentation = 'ppt/presentation.xml';
 /** Reads a presentation: slides in order as pages, titles as headings, tables by rows, notes after their slide. */
 export function readPptx(file: SourceFile, limits: ReadingLimits): ParsedDocument {
   const archive = new XmlArchive(file, limits);
-  const relations = archive.relations(presentation);
+  const paths = new Map(archive.relations(presentation).map(({ id, path }) => [id, path]));
   const $ = archive.xml(presentation);
   const slides = $('p\\:sldId')
     .toArray()
     .slice(0, limits.maxPages)
-    .map((element) => relations.get($(element).attr('r:id') ?? ''));
+    .map((element) => paths.get($(element).attr('r:id') ?? ''));
   const blocks = slides.flatMap((path, index) =>
     path !== undefined && archive.has(path) ? slideBlocks(archive, path, index + 1) : [],
   );
@@ -77,11 +78,10 @@ function slideBlocks(archive: XmlArchive, path: string, page: number): DocumentB
   return notes ? [...blocks, ...textBlocks(archive.xml(notes), page)] : blocks;
 }
 
-function notesOf(archive: XmlArchive, path: string): string | undefined {
-  if (!archive.has(path.replace(/([^/]+)$/, '_rels/$1.rels'))) return undefined;
-  return [...archive.relations(path).values()].find(
-    (target) => target.includes('/notesSlides/') && archive.has(target),
-  );
+function notesOf(archive: XmlArchive, slide: string): string | undefined {
+  if (!archive.hasRelations(slide)) return undefined;
+  const notes = archive.relations(slide).find(({ type }) => type.endsWith('/notesSlide'));
+  return notes && archive.has(notes.path) ? notes.path : undefined;
 }
 
 function textBlocks($: XmlDocument, page: number): DocumentBlock[] {
@@ -158,15 +158,13 @@ export function readEpub(file: SourceFile, limits: ReadingLimits): ParsedDocumen
   const archive = new XmlArchive(file, limits);
   if (archive.has('META-INF/encryption.xml') && archive.has('META-INF/rights.xml'))
     throw unsupportedFile(file.filename, 'it has copy protection');
-  const book = archive.xml('META-INF/container.xml')('rootfile').first().attr('full-path') ?? '';
+  const container = archive.xml('META-INF/container.xml');
+  const book = resolvePath('', container('rootfile').first().attr('full-path') ?? '');
   const $ = archive.xml(book);
   const pathOf = new Map(
     $('manifest > item')
       .toArray()
-      .map((item) => [
-        $(item).attr('id'),
-        posix.join(posix.dirname(book), decoded($(item).attr('href') ?? '')),
-      ]),
+      .map((item) => [$(item).attr('id'), resolvePath(book, decoded($(item).attr('href') ?? ''))]),
   );
   const pages = $('spine > itemref')
     .toArray()
