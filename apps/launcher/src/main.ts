@@ -55,13 +55,16 @@ function describe(error: unknown): string {
 async function ingestSamples(launcher: Launcher, environment: LauncherEnvironment): Promise<void> {
   if (!environment.MEGANEST_SAMPLE_DOCUMENTS) return;
   try {
-    const filenames = await ingestSampleDocuments({
+    const { ingested, failed } = await ingestSampleDocuments({
       projectDirectory: projectRoot,
       markerPath: join(environment.MEGANEST_DATA_DIR, 'sample-documents.json'),
       dataprepUrl: launcher.urlOf('dataprep'),
       apiKey: environment.API_KEYS[0],
     });
-    if (filenames.length > 0) console.log(`ingested   ${filenames.join(', ')}`);
+    if (ingested.length > 0) console.log(`ingested   ${ingested.join(', ')}`);
+    for (const { filename, reason } of failed) console.error(`failed     ${filename}: ${reason}`);
+    if (failed.length > 0)
+      console.error(`failed     ${failed.length} sample documents; the next start tries them again`);
   } catch (error) {
     console.error(`The sample documents could not be ingested: ${describe(error)}`);
   }

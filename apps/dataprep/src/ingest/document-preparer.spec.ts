@@ -54,7 +54,7 @@ describe('DocumentPreparer', () => {
   it.each([
     ['a.md', '1. 1. 1. …', filled('1. '), 'nested too deeply', 60_000],
     ['a.md', '> > > …', filled('> '), 'nested too deeply', 60_000],
-    ['a.md', '~a~a~a …', filled('~a'), 'takes longer than', 500],
+    ['a.md', '~a~a~a …', filled('~a'), 'takes more than 0.5 s of processor time', 500],
     ['a.html', 'deep elements', page(filled('<div>')), 'nested too deeply', 60_000],
   ])('gives up on %s of %s, without holding the event loop', async (filename, _what, content, reason, ms) => {
     const delay = monitorEventLoopDelay();
@@ -64,6 +64,22 @@ describe('DocumentPreparer', () => {
       message: expect.stringContaining(reason),
     });
     expect(delay.max / 1e6).toBeLessThan(1_000);
+  });
+
+  it('limits the processor time of reading, not the time by the clock', async () => {
+    // The start of the process alone takes longer than that.
+    const preparer = open({ leastMs: 250, mostMs: 250 });
+    expect((await prepare(preparer, 'a.md', '# Title\n\nText.')).title).toBe('Title');
+    // Nor does the limit add up over the documents of a process.
+    for (let count = 0; count < 20; count += 1) await prepare(preparer, 'b.md', filled('word '));
+  });
+
+  it('asks to try again where a second process was too slow by the clock, too', async () => {
+    const slow = open({ clockFactor: 0.001, leastMs: 1_000, mostMs: 1_000 });
+    await expect(prepare(slow, 'a.md', '# Title')).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      message: expect.stringContaining('The machine is busy; try again'),
+    });
   });
 
   it('reads tables within tables in linear time', async () => {

@@ -13,6 +13,7 @@ import {
   type PreparationTask,
   type PreparationOutcome,
 } from './prepare-document.js';
+import { outOfProcessorTime, type ReaderTask } from './reader-limits.js';
 import { Semaphore } from './semaphore.js';
 
 /** Plain text and CSV up to this size take a few milliseconds. The parsers of other formats may take much longer. */
@@ -21,10 +22,12 @@ const inlineTypes: ReadonlySet<string> = new Set(['text', 'csv']);
 
 /** Limits for reading documents. */
 export interface PreparerLimits {
-  /** Timeout: `leastMs` for each document, plus `msPerKilobyte`, up to `mostMs`. */
+  /** Processor time: `leastMs` for each document, plus `msPerKilobyte`, up to `mostMs`. */
   leastMs: number;
   msPerKilobyte: number;
   mostMs: number;
+  /** Timeout by the clock, as a multiple of the processor time: many other processes may be running. */
+  clockFactor: number;
   /** Memory of a reader process, including the program itself (about 80 MB). */
   maxMemoryBytes: number;
   /** Documents that are read at the same time. */
@@ -37,6 +40,7 @@ const defaultPreparerLimits: PreparerLimits = {
   leastMs: 10_000,
   msPerKilobyte: 60,
   mostMs: 120_000,
+  clockFactor: 30,
   maxMemoryBytes: 1024 * 1024 * 1024,
   maxProcesses: 4,
   idleMs: 30_000,
@@ -56,7 +60,7 @@ export class DocumentPreparer implements OnApplicationShutdown {
     this.#turns = new Semaphore(this.#limits.maxProcesses);
   }
 
-  /** Errors: unsupported_file, cancelled. */
+  /** Errors: unsupported_file, cancelled, deadline_exceeded (the machine is too busy). */
   async prepare(task: Required<PreparationTask>, signal: AbortSignal): Promise<PreparedDocument> {
     if (signal.aborted) throw new MegaNestError('cancelled');
     if (isLight(task.file)) return prepareDocument(task.file, task.chunking);
@@ -84,20 +88,32 @@ export class DocumentPreparer implements OnApplicationShutdown {
     return outcome.document;
   }
 
-  async #run(task: PreparationTask, signal: AbortSignal) {
-    const { leastMs, msPerKilobyte, mostMs } = this.#limits;
-    const { bytes, filename } = task.file;
-    const limitMs = Math.min(mostMs, leastMs + Math.ceil(bytes.length / 1024) * msPerKilobyte);
-    const limit = AbortSignal.timeout(limitMs);
+  /** Reads a document. If the reason of a failure may be the machine, a second process tries again. */
+  async #run(task: PreparationTask, signal: AbortSignal): Promise<PreparationOutcome> {
+    try {
+      return await this.#attempt(task, signal);
+    } catch (error) {
+      if (!(error instanceof ReaderFailure) || !error.mayPass) throw failureOf(error, task.file);
+    }
+    return this.#attempt(task, signal).catch((error: unknown) => {
+      throw failureOf(error, task.file);
+    });
+  }
+
+  async #attempt(task: PreparationTask, signal: AbortSignal): Promise<PreparationOutcome> {
+    const { leastMs, msPerKilobyte, mostMs, clockFactor } = this.#limits;
+    const kilobytes = Math.ceil(task.file.bytes.length / 1024);
+    const processorMs = Math.min(mostMs, leastMs + kilobytes * msPerKilobyte);
+    const clock = AbortSignal.timeout(processorMs * clockFactor);
     const reader = this.#take();
     try {
-      const outcome = await reader.run(task, AbortSignal.any([signal, limit]));
+      const outcome = await reader.run({ ...task, processorMs }, AbortSignal.any([signal, clock]));
       this.#giveBack(reader);
       return outcome;
     } catch (error) {
       if (signal.aborted) throw new MegaNestError('cancelled', { cause: error });
-      const reason = limit.aborted ? `it takes longer than ${limitMs / 1000} s` : (error as Error).message;
-      throw unsupportedFile(filename, reason, error);
+      if (!clock.aborted) throw error;
+      throw new ReaderFailure(`it took longer than ${(processorMs * clockFactor) / 1000} s`, 'clock', error);
     }
   }
 
@@ -121,8 +137,35 @@ export class DocumentPreparer implements OnApplicationShutdown {
   }
 }
 
+/** The error for the caller. Only a document that was too slow on a busy machine may be sent again unchanged. */
+function failureOf(error: unknown, { filename }: SourceFile): MegaNestError {
+  if (error instanceof MegaNestError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof ReaderFailure) || error.kind !== 'clock')
+    return unsupportedFile(filename, reason, error);
+  const detail = `: reading ${filename} failed, because ${reason}. The machine is busy; try again`;
+  return new MegaNestError('deadline_exceeded', { detail, cause: error });
+}
+
 function isLight(file: SourceFile): boolean {
   return file.bytes.length <= inlineBytes && inlineTypes.has(detectType(file));
+}
+
+/** A reader process did not answer. The message is the reason, worded for the end of a sentence. */
+class ReaderFailure extends Error {
+  /** `limit`: the document is over a limit; `clock`: the machine was too slow; `reader`: the process ended or did not start. */
+  constructor(
+    message: string,
+    readonly kind: 'limit' | 'clock' | 'reader',
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+
+  /** Another attempt may succeed. */
+  get mayPass(): boolean {
+    return this.kind !== 'limit';
+  }
 }
 
 const megabyte = 1024 * 1024;
@@ -160,8 +203,8 @@ class ReaderProcess {
     return this.#child.connected && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Errors: the message is the reason of the failure, worded for the end of a sentence. */
-  async run(task: PreparationTask, signal: AbortSignal): Promise<PreparationOutcome> {
+  /** Errors: {@link ReaderFailure}. */
+  async run(task: ReaderTask, signal: AbortSignal): Promise<PreparationOutcome> {
     this.#child.channel?.ref();
     try {
       return await this.#run(task, signal);
@@ -177,20 +220,20 @@ class ReaderProcess {
     this.#child.kill('SIGKILL');
   }
 
-  async #run(task: PreparationTask, signal: AbortSignal): Promise<PreparationOutcome> {
+  async #run(task: ReaderTask, signal: AbortSignal): Promise<PreparationOutcome> {
     const stop = new AbortController();
     const stopped = once(signal, 'abort', { signal: stop.signal }).then(() =>
       Promise.reject(new Error('stopped')),
     );
     // Of this task alone: a promise that lives as long as the process would keep the documents of all races with it.
     const ended = once(this.#child, 'exit', { signal: stop.signal }).then(() =>
-      Promise.reject(new Error(this.#reasonOfEnd())),
+      Promise.reject(this.#failure(task)),
     );
     try {
       signal.throwIfAborted();
-      if (!this.isAlive) throw new Error(this.#reasonOfEnd());
+      if (!this.isAlive) throw this.#failure(task);
       const [greeting] = (await Promise.race([this.#ready, stopped, ended])) as [unknown];
-      if (greeting !== readerReady) throw new Error('its reader did not start');
+      if (greeting !== readerReady) throw new ReaderFailure('its reader did not start', 'reader');
       const answer = once(this.#child, 'message', { signal: stop.signal });
       this.#child.send(task);
       const [outcome] = (await Promise.race([answer, stopped, ended])) as [PreparationOutcome];
@@ -201,10 +244,13 @@ class ReaderProcess {
     }
   }
 
-  #reasonOfEnd(): string {
+  #failure({ processorMs }: ReaderTask): ReaderFailure {
     const { exitCode, signalCode } = this.#child;
+    if (signalCode === outOfProcessorTime)
+      return new ReaderFailure(`it takes more than ${processorMs / 1000} s of processor time`, 'limit');
+    const isOverMemory = signalCode === 'SIGKILL' || signalCode === 'SIGABRT' || exitCode === 134;
+    if (!isOverMemory) return new ReaderFailure('its reader ended early', 'reader');
     const megabytes = Math.floor(this.maxMemoryBytes / megabyte);
-    const isOverLimit = signalCode === 'SIGKILL' || signalCode === 'SIGABRT' || exitCode === 134;
-    return isOverLimit ? `it takes more than ${megabytes} MB of memory` : 'its reader ended early';
+    return new ReaderFailure(`it takes more than ${megabytes} MB of memory`, 'limit');
   }
 }

@@ -1,5 +1,16 @@
 import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
+import { Logger } from '@nestjs/common';
 import type { IngestSource } from './sources.js';
+
+const logger = new Logger('ingest');
+
+/** Writes a line for a document that is not stored, since its request may succeed for other documents. */
+export function logFailed(
+  { filename }: Pick<IngestSource, 'filename'>,
+  { code, message }: MegaNestError,
+): void {
+  logger.warn(`${filename} was not stored: ${message} (${code})`);
+}
 
 /**
  * The last event of an ingest, from the outcomes of its sources. Errors: the first failure, if no document was

@@ -7,7 +7,7 @@ import type { DocumentLoader, LoadedDocument } from './document-loader.js';
 import { writeDocument } from './document-writer.js';
 import type { EmbeddingClient } from './embedding.client.js';
 import { chunkingOf, ingestContext, type IngestContext } from './ingest-context.js';
-import { resultOf } from './ingest-result.js';
+import { logFailed, resultOf } from './ingest-result.js';
 import { sideBySide } from './side-by-side.js';
 import { isSmall, type IngestRequest, type IngestSource, type SourceReader } from './sources.js';
 
@@ -123,7 +123,8 @@ export class IngestService {
       const loaded = yield* this.#load(source, context, call);
       return yield* writeDocument(this.parts.documents, loaded, context, call);
     } catch (error) {
-      if (!isOfDocument(error, call.signal)) throw error;
+      if (!isOfDocument(error, call)) throw error;
+      logFailed(source, error);
       return error;
     }
   }
@@ -148,9 +149,12 @@ export class IngestService {
   }
 }
 
-/** True if the document is the cause of an error. Any other error would also stop the other documents. */
-function isOfDocument(error: unknown, signal: AbortSignal): error is MegaNestError {
-  return !signal.aborted && error instanceof MegaNestError && error.status < 499 && error.status !== 429;
+/** True if an error concerns one document only. Any other error would also stop the other documents. */
+function isOfDocument(error: unknown, { signal, deadline }: IngestCall): error is MegaNestError {
+  if (signal.aborted || !(error instanceof MegaNestError)) return false;
+  // Reading has a timeout of its own.
+  if (error.code === 'deadline_exceeded') return Date.now() < deadline;
+  return error.status < 499 && error.status !== 429;
 }
 
 function tooLate(cause: unknown): MegaNestError {

@@ -14,7 +14,7 @@ import {
   type SharedJob,
 } from '#storage';
 import { maxLoading } from './document-loader.js';
-import { resultOf } from './ingest-result.js';
+import { logFailed, resultOf } from './ingest-result.js';
 import type { IngestService, OpenedIngest } from './ingest.service.js';
 import type { Semaphore } from './semaphore.js';
 import { isSmall, type IngestRequest, type IngestSource } from './sources.js';
@@ -254,6 +254,7 @@ export class JobRun {
       const error = MegaNestError.from(thrown, 'dataprep');
       if (this.#stop.signal.aborted || ['service_unavailable', 'overloaded'].includes(error.code))
         throw error;
+      logFailed(this.#sources[position]!, error);
       return { error: error.toBody() };
     }
   }

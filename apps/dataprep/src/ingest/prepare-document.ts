@@ -31,9 +31,3 @@ export type PreparationOutcome = { document: PreparedDocument | ParsedDocument }
 
 /** The first message of a reader process: it is ready for tasks. */
 export const readerReady = 'ready';
-
-/** Limits of a reader process. It is killed when it exceeds one. */
-export interface ReaderLimits {
-  /** Resident memory of the whole process, including buffers. */
-  maxMemoryBytes: number;
-}

@@ -13,6 +13,7 @@ import {
   type PreparationOutcome,
   type PreparationTask,
 } from './prepare-document.js';
+import { processorTimeMs, type ReaderDeadline, type ReaderTask } from './reader-limits.js';
 
 async function run({ file, chunking }: PreparationTask): Promise<PreparationOutcome> {
   try {
@@ -23,8 +24,23 @@ async function run({ file, chunking }: PreparationTask): Promise<PreparationOutc
 }
 
 const limits: unknown = JSON.parse(process.argv[2] ?? '{}');
-new Worker(builtFile('reader-guard.worker'), { workerData: limits, execArgv: [] }).unref();
+const guard = new Worker(builtFile('reader-guard.worker'), { workerData: limits, execArgv: [] });
+guard.unref();
+
+function setDeadline(deadline: ReaderDeadline): void {
+  guard.postMessage(deadline, []);
+}
+
+/** Runs a task under the limit of its processor time. */
+async function runWithin({ processorMs, ...task }: ReaderTask): Promise<PreparationOutcome> {
+  setDeadline(processorTimeMs() + processorMs);
+  try {
+    return await run(task);
+  } finally {
+    setDeadline(null);
+  }
+}
 
 process.on('disconnect', () => process.exit());
-process.on('message', (task: PreparationTask) => void run(task).then((outcome) => process.send?.(outcome)));
+process.on('message', (task: ReaderTask) => void runWithin(task).then((outcome) => process.send?.(outcome)));
 process.send?.(readerReady);

@@ -1,4 +1,4 @@
-import type { FailedDocument, IngestedDocument, IngestProgress } from '#contracts';
+import type { FailedDocument, IngestedDocument, IngestJob, IngestProgress } from '#contracts';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { openAsBlob } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
@@ -36,30 +36,51 @@ export class IngestClient {
     }
   }
 
-  /** Sends files and reports the progress. Errors: the reason if the server stored none of the files. */
+  /**
+   * Sends files and reports the progress. If the server goes on in the background, follows the job to its end. Errors: the
+   * reason if the server stored none of the files.
+   */
   async ingest(
-    files: readonly FoundFile[],
-    onProgress: (progress: IngestProgress) => void,
+    files: readonly SentFile[],
+    onProgress: (progress: IngestProgress) => void = () => undefined,
   ): Promise<IngestOutcome> {
     const form = new FormData();
     if (this.collection !== undefined) form.append('collection', this.collection);
     for (const { path, name } of files) form.append('files', await openAsBlob(path), name);
     const response = await this.#post('/v1/dataprep/ingest', form, { accept: 'text/event-stream' });
-    const events = response
-      .body!.pipeThrough(new TextDecoderStream())
-      .pipeThrough(new EventSourceParserStream());
-    for await (const { event, data } of events) {
+    for await (const { event, data } of eventsOf(response)) {
       if (event === 'progress') onProgress(JSON.parse(data) as IngestProgress);
-      if (event === 'error') throw new Error((JSON.parse(data) as ErrorBody).error?.message ?? data);
+      if (event === 'error') throw errorOf(data);
       if (event === 'done') return outcomeOf(data);
+      if (event === 'job') return this.#follow(JSON.parse(data) as IngestJob, onProgress);
     }
     throw new Error('the server ended without a result');
   }
 
-  async #post(path: string, body: FormData | string, headers: Record<string, string>): Promise<Response> {
-    const authorized = this.key === undefined ? headers : { ...headers, authorization: `Bearer ${this.key}` };
-    const request = { method: 'POST', body, headers: authorized };
-    const response = await fetch(new URL(path, this.url), request).catch((error: Error) => {
+  /** Watches a job to its end. A request for its states may end before the job. */
+  async #follow(job: IngestJob, onProgress: (progress: IngestProgress) => void): Promise<IngestOutcome> {
+    let latest = job;
+    while (latest.finishedAt === null) {
+      const response = await this.#send(`/v1/dataprep/jobs/${job.id}`, {
+        headers: { accept: 'text/event-stream' },
+      });
+      for await (const { event, data } of eventsOf(response)) {
+        if (event === 'error') throw errorOf(data);
+        latest = JSON.parse(data) as IngestJob;
+        if (latest.progress && latest.finishedAt === null) onProgress(latest.progress);
+      }
+    }
+    if (latest.state === 'succeeded') return outcomeOf(JSON.stringify(latest.progress ?? {}));
+    throw new Error(latest.error?.message ?? `the job was ${latest.state}`);
+  }
+
+  #post(path: string, body: FormData | string, headers: Record<string, string>): Promise<Response> {
+    return this.#send(path, { method: 'POST', body, headers });
+  }
+
+  async #send(path: string, { headers: given, ...init }: OutgoingRequest): Promise<Response> {
+    const headers = this.key === undefined ? given : { ...given, authorization: `Bearer ${this.key}` };
+    const response = await fetch(new URL(path, this.url), { ...init, headers }).catch((error: Error) => {
       const reason = (error.cause as Error | undefined)?.message ?? error.message;
       throw new Error(
         `${this.url} does not answer (${reason}). Is MegaNest running? Name another address with --url.`,
@@ -72,6 +93,16 @@ export class IngestClient {
     const text = await response.text();
     throw new Error(messageOf(text) ?? `${path} answered ${response.status}`);
   }
+}
+
+type OutgoingRequest = Pick<RequestInit, 'method' | 'body'> & { headers: Record<string, string> };
+
+function eventsOf(response: Response) {
+  return response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+}
+
+function errorOf(data: string): Error {
+  return new Error(messageOf(data) ?? data);
 }
 
 function outcomeOf(data: string): IngestOutcome {
@@ -87,12 +118,16 @@ function messageOf(text: string): string | undefined {
   }
 }
 
-/** A file of a folder. */
-export interface FoundFile {
+/** A file to send. */
+export interface SentFile {
   /** Path on this machine. */
   path: string;
-  /** Path within the folder, with forward slashes: the name of its document. */
+  /** The name of its document. */
   name: string;
+}
+
+/** A file of a folder. Its name is its path within the folder, with forward slashes. */
+export interface FoundFile extends SentFile {
   bytes: number;
   /** Changes when the file does. */
   version: string;
