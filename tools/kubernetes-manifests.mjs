@@ -7,15 +7,24 @@ const scalingMetrics = {
 };
 const pendingOperations = { name: 'meganest_operations_pending', value: '8' };
 
-const labelsOf = (name) => ({ 'app.kubernetes.io/part-of': 'meganest', 'app.kubernetes.io/name': name });
+/**
+ * What differs between Kustomize and the chart. Everything else is shared, so that both agree.
+ *
+ * - `read(path)`: the value at a path of values.yaml; for the chart the template's expression.
+ * - `nameOf(name)`: the name of an object; in the chart with the name of the release.
+ * - `serviceName(name)`: the name of a service's objects.
+ * - `labels`: labels of all objects, by which they are selected.
+ * - `settings`: the data of the ConfigMap; `internet`: the names of the services that reach public addresses.
+ * - `lines(name)`: an object with a key that the chart replaces by the template's lines of that name, otherwise an empty object.
+ * - `items(name)`: the same as a list.
+ * - `secret(name)`: the name of the secret `nats`, `database` or `keys`.
+ */
+const labelsOf = ({ labels }, name) => ({ ...labels, 'app.kubernetes.io/name': name });
 
 const probe = (path, port, rest) => ({ httpGet: { path, port }, ...rest });
 
-/**
- * `read(path)` returns the value at a path of values.yaml: for Kustomize the value itself, for the chart the template's
- * expression. Everything else is shared, so that Kustomize and the chart agree.
- */
-function container(name, service, read) {
+function container(name, service, target) {
+  const { read, nameOf, items, secret } = target;
   return {
     name,
     image: `${read('image.repository')}:${read('image.tag')}`,
@@ -23,19 +32,21 @@ function container(name, service, read) {
       { name: 'SERVICE', value: name },
       { name: `${name.toUpperCase()}_PORT`, value: String(service.port) },
       // Each service is a user of NATS with its own subjects (deploy/nats/users.conf), and has only its own password.
-      { name: 'NATS_URL', valueFrom: { secretKeyRef: { name: 'meganest-nats', key: 'NATS_URL' } } },
+      { name: 'NATS_URL', valueFrom: { secretKeyRef: { name: secret('nats'), key: 'NATS_URL' } } },
       { name: 'NATS_USER', value: name },
       {
         name: 'NATS_PASSWORD',
-        valueFrom: { secretKeyRef: { name: 'meganest-nats', key: `NATS_${name.toUpperCase()}_PASSWORD` } },
+        valueFrom: { secretKeyRef: { name: secret('nats'), key: `NATS_${name.toUpperCase()}_PASSWORD` } },
       },
       // The NetworkPolicies admit only Prometheus to the other services.
       ...(name === 'gateway' ? [] : [{ name: 'MEGANEST_ALLOW_OPEN', value: 'true' }]),
+      ...items(`env.${name}`),
     ],
     envFrom: [
-      { configMapRef: { name: 'meganest-settings' } },
-      ...(service.database ? [{ secretRef: { name: 'meganest-database' } }] : []),
-      ...(name === 'gateway' ? [{ secretRef: { name: 'meganest-keys' } }] : []),
+      { configMapRef: { name: nameOf('settings') } },
+      ...items('secretSettings'),
+      ...(service.database ? [{ secretRef: { name: secret('database') } }] : []),
+      ...(name === 'gateway' ? [{ secretRef: { name: secret('keys') } }] : []),
     ],
     ports: [{ name: 'http', containerPort: service.port }],
     // 10 minutes: a service compiles or downloads its model before it is ready.
@@ -69,23 +80,25 @@ const podSecurity = {
   seccompProfile: { type: 'RuntimeDefault' },
 };
 
-function deployment(name, service, read) {
+function deployment(name, service, target) {
+  const { read, lines } = target;
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name, labels: labelsOf(name) },
+    metadata: { name: target.serviceName(name), labels: labelsOf(target, name) },
     spec: {
       replicas: read(`services.${name}.replicas`),
       // A new pod must be ready before an old one is stopped.
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
-      selector: { matchLabels: labelsOf(name) },
+      selector: { matchLabels: labelsOf(target, name) },
       template: {
         metadata: {
-          labels: labelsOf(name),
+          labels: labelsOf(target, name),
           annotations: {
             'prometheus.io/scrape': 'true',
             'prometheus.io/port': String(service.port),
             'prometheus.io/path': '/metrics',
+            ...lines('checksum'),
           },
         },
         spec: {
@@ -93,16 +106,17 @@ function deployment(name, service, read) {
           // Without this, the Service `gateway` would set GATEWAY_PORT to an address.
           enableServiceLinks: false,
           terminationGracePeriodSeconds: read('terminationGracePeriodSeconds'),
+          ...lines('pullSecrets'),
           securityContext: podSecurity,
           topologySpreadConstraints: [
             {
               maxSkew: 1,
               topologyKey: 'kubernetes.io/hostname',
               whenUnsatisfiable: 'ScheduleAnyway',
-              labelSelector: { matchLabels: labelsOf(name) },
+              labelSelector: { matchLabels: labelsOf(target, name) },
             },
           ],
-          containers: [container(name, service, read)],
+          containers: [container(name, service, target)],
           volumes: [
             { name: 'data', emptyDir: { sizeLimit: read('modelVolumeSize') } },
             { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },
@@ -113,35 +127,36 @@ function deployment(name, service, read) {
   };
 }
 
-function service(name, { port }) {
+function service(name, { port }, target) {
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name, labels: labelsOf(name) },
-    spec: { selector: labelsOf(name), ports: [{ name: 'http', port, targetPort: 'http' }] },
+    metadata: { name: target.serviceName(name), labels: labelsOf(target, name) },
+    spec: { selector: labelsOf(target, name), ports: [{ name: 'http', port, targetPort: 'http' }] },
   };
 }
 
-function disruptionBudget(name) {
+function disruptionBudget(name, target) {
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
-    metadata: { name, labels: labelsOf(name) },
-    spec: { maxUnavailable: 1, selector: { matchLabels: labelsOf(name) } },
+    metadata: { name: target.serviceName(name), labels: labelsOf(target, name) },
+    spec: { maxUnavailable: 1, selector: { matchLabels: labelsOf(target, name) } },
   };
 }
 
 /**
  * Scales by the pending work of a pod, not by its processor time: a decoder is as busy with one request as with eight.
  */
-export function autoscaler(name, read) {
+export function autoscaler(name, target) {
+  const { read } = target;
   const metric = scalingMetrics[name] ?? pendingOperations;
   return {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
-    metadata: { name, labels: labelsOf(name) },
+    metadata: { name: target.serviceName(name), labels: labelsOf(target, name) },
     spec: {
-      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: target.serviceName(name) },
       minReplicas: read(`services.${name}.replicas`),
       maxReplicas: read(`services.${name}.maxReplicas`),
       behavior: { scaleDown: { stabilizationWindowSeconds: 300 } },
@@ -158,22 +173,17 @@ export function autoscaler(name, read) {
   };
 }
 
-const settings = (values, read) => ({
+const settings = ({ nameOf, labels, settings: given }) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
-  metadata: { name: 'meganest-settings', labels: { 'app.kubernetes.io/part-of': 'meganest' } },
-  data: {
-    HOST: '0.0.0.0',
-    MEGANEST_DATA_DIR: '/data',
-    ...Object.fromEntries(Object.keys(values.settings).map((name) => [name, read(`settings.${name}`, true)])),
-  },
+  metadata: { name: nameOf('settings'), labels },
+  data: { HOST: '0.0.0.0', MEGANEST_DATA_DIR: '/data', ...given },
 });
 
-const partOf = { matchLabels: { 'app.kubernetes.io/part-of': 'meganest' } };
-const policy = (name, spec) => ({
+const policy = ({ nameOf, labels }, name, spec) => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',
-  metadata: { name, labels: { 'app.kubernetes.io/part-of': 'meganest' } },
+  metadata: { name: nameOf(name), labels },
   spec,
 });
 
@@ -187,19 +197,19 @@ const privateNetworks = [
   '192.168.0.0/16',
 ];
 
-function networkPolicies(services) {
+function networkPolicies(services, target) {
+  const partOf = { matchLabels: target.labels };
   const internal = Object.entries(services).filter(([name]) => name !== 'gateway');
-  const withInternet = Object.keys(services).filter((name) => services[name].internet);
   return [
-    policy('meganest-default', { podSelector: partOf, policyTypes: ['Ingress', 'Egress'] }),
-    policy('meganest-gateway', {
-      podSelector: { matchLabels: labelsOf('gateway') },
+    policy(target, 'default', { podSelector: partOf, policyTypes: ['Ingress', 'Egress'] }),
+    policy(target, 'gateway', {
+      podSelector: { matchLabels: labelsOf(target, 'gateway') },
       policyTypes: ['Ingress'],
       ingress: [{ ports: [{ port: services.gateway.port }] }],
     }),
     // Services call each other over NATS; only Prometheus uses their HTTP ports. The kubelet's probes are always
     // allowed.
-    policy('meganest-metrics', {
+    policy(target, 'metrics', {
       podSelector: partOf,
       policyTypes: ['Ingress'],
       ingress: [
@@ -214,7 +224,7 @@ function networkPolicies(services) {
         },
       ],
     }),
-    policy('meganest-egress', {
+    policy(target, 'egress', {
       podSelector: partOf,
       policyTypes: ['Egress'],
       egress: [
@@ -227,9 +237,10 @@ function networkPolicies(services) {
         { ports: [{ port: 4222 }, { port: 5432 }, { port: 4318 }] },
       ],
     }),
-    policy('meganest-internet', {
+    policy(target, 'internet', {
       podSelector: {
-        matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In', values: withInternet }],
+        ...partOf,
+        matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In', values: target.internet }],
       },
       policyTypes: ['Egress'],
       egress: [
@@ -243,16 +254,23 @@ function networkPolicies(services) {
 }
 
 /** A job with a name for each image, since Kubernetes does not change a finished job. */
-function migration(read) {
-  const pod = container('migrate', { port: 1, database: true }, (path) =>
-    path.startsWith('services.') ? { cpu: '100m', memory: '128Mi' }[path.split('.').at(-1)] : read(path),
+function migration(target) {
+  const { read, nameOf, lines, secret } = target;
+  const pod = container(
+    'migrate',
+    { port: 1, database: true },
+    {
+      ...target,
+      read: (path) =>
+        path.startsWith('services.') ? { cpu: '100m', memory: '128Mi' }[path.split('.').at(-1)] : read(path),
+    },
   );
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: {
-      name: 'meganest-migrate',
-      labels: labelsOf('migrate'),
+      name: nameOf('migrate'),
+      labels: labelsOf(target, 'migrate'),
       annotations: {
         'helm.sh/hook': 'pre-install,pre-upgrade',
         'helm.sh/hook-delete-policy': 'before-hook-creation',
@@ -262,18 +280,19 @@ function migration(read) {
       backoffLimit: 5,
       ttlSecondsAfterFinished: 86_400,
       template: {
-        metadata: { labels: labelsOf('migrate') },
+        metadata: { labels: labelsOf(target, 'migrate') },
         spec: {
           automountServiceAccountToken: false,
           enableServiceLinks: false,
           restartPolicy: 'OnFailure',
+          ...lines('pullSecrets'),
           securityContext: podSecurity,
           containers: [
             {
               name: 'migrate',
               image: pod.image,
               env: [{ name: 'SERVICE', value: 'migrate' }],
-              envFrom: [{ secretRef: { name: 'meganest-database' } }],
+              envFrom: [{ secretRef: { name: secret('database') } }],
               resources: pod.resources,
               securityContext: pod.securityContext,
             },
@@ -299,17 +318,17 @@ export function natsConfiguration(users) {
   };
 }
 
-/** The manifests of every file of the base, by file name. `read` is explained at `container`. */
-export function manifests(values, read) {
+/** The manifests of every file of the base, by file name. `target` is explained at `labelsOf`. */
+export function manifests(values, target) {
   const services = Object.entries(values.services);
   return {
-    'settings.yaml': [settings(values, read)],
-    'migrate.yaml': [migration(read)],
-    'network-policies.yaml': networkPolicies(values.services),
+    'settings.yaml': [settings(target)],
+    'migrate.yaml': [migration(target)],
+    'network-policies.yaml': networkPolicies(values.services, target),
     ...Object.fromEntries(
       services.map(([name, one]) => [
         `${name}.yaml`,
-        [deployment(name, one, read), service(name, one), disruptionBudget(name)],
+        [deployment(name, one, target), service(name, one, target), disruptionBudget(name, target)],
       ]),
     ),
   };

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv } from 'ajv';
 import * as kubernetes from 'kubernetes-models';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,9 +11,11 @@ import {
   buildKustomization,
   chartTemplates,
   copyManifests,
+  hasHelm,
   hasKubectl,
   kubernetesDirectory,
   parseManifests,
+  renderChart,
   renderTemplate,
   type Container,
   type Manifest,
@@ -146,10 +149,51 @@ it('gives the chart the manifests of the base', () => {
       const rendered = renderTemplate(text, settings);
       return rendered.replaceAll(/^#.*$/gm, '').trim() === '' ? [] : parseManifests(rendered);
     });
+  // The objects of the base have no release, and the names of its services have no prefix.
+  const plain = (one: Manifest): Manifest => {
+    const text = JSON.stringify(one)
+      .replaceAll(',"app.kubernetes.io/instance":"meganest"', '')
+      .replaceAll(',"checksum/settings":"checksum"', '');
+    return JSON.parse(text) as Manifest;
+  };
+  const ofService = new Set(['Deployment', 'Service', 'PodDisruptionBudget', 'HorizontalPodAutoscaler']);
+  const withPrefix = (one: Manifest): Manifest => {
+    if (!ofService.has(one.kind)) return one;
+    const { name } = one.metadata;
+    const text = JSON.stringify({ ...one, metadata: { ...one.metadata, name: `meganest-${name}` } });
+    return JSON.parse(text.replace('"kind":"Deployment","name":"', '$&meganest-')) as Manifest;
+  };
   const byName = (manifests: Manifest[]) =>
     new Map(manifests.map((one) => [`${one.kind} ${one.metadata.name}`, one]));
-  expect(byName(render(values))).toEqual(byName(base));
-  expect(byName(render(withAutoscaling))).toEqual(byName([...base, ...autoscalers]));
+  const compare = (settings: unknown, expected: Manifest[]) =>
+    expect(byName(render(settings).map(plain))).toEqual(byName(expected.map(withPrefix)));
+  compare(values, base);
+  compare(withAutoscaling, [...base, ...autoscalers]);
+});
+
+it('refuses values that the chart does not have, and knows those that it has', () => {
+  const schema = JSON.parse(
+    readFileSync(join(kubernetesDirectory, 'chart/values.schema.json'), 'utf8'),
+  ) as object;
+  const values = parse(readFileSync(join(kubernetesDirectory, 'chart/values.yaml'), 'utf8')) as object;
+  const isValid = new Ajv({ strict: false }).compile(schema);
+  expect([isValid(values), isValid.errors]).toEqual([true, null]);
+  const settings = { LLM_ENDPOINT: 'http://vllm:8000/v1', API_KEYS: 'a-key-of-sixteen-characters' };
+  expect(isValid({ settings, services: { llm: { env: { LLM_MODEL_ID: 'a/b' } } } })).toBe(true);
+  for (const unknown of [
+    { setings: {} },
+    { settings: { LLM_ENDPIONT: 'http://vllm:8000/v1' } },
+    // The manifests set it.
+    { settings: { NATS_URL: 'nats://other:4222' } },
+    { services: { llm: { replica: 2 } } },
+    { services: { reader: {} } },
+    // It would be readable in the pod's manifest.
+    { services: { llm: { env: { LLM_API_KEY: 'secret' } } } },
+    { image: { name: 'x' } },
+    { ingress: { enable: true } },
+    { imagePullSecrets: ['regcred'] },
+  ])
+    expect([unknown, isValid(unknown)]).toEqual([unknown, false]);
 });
 
 it("scales on metrics that the Prometheus adapter's rules make", () => {
@@ -158,6 +202,108 @@ it("scales on metrics that the Prometheus adapter's rules make", () => {
   const made = rules.custom.map(({ name }) => name.as);
   const read = autoscalers.flatMap(({ spec }) => spec?.metrics?.map(({ pods }) => pods.metric.name) ?? []);
   expect(made).toEqual(expect.arrayContaining([...new Set(read)]));
+});
+
+describe.skipIf(!hasHelm())('with helm', () => {
+  const find = (manifests: Manifest[], kind: string, name: string) =>
+    manifests.find((one) => one.kind === kind && one.metadata.name === name);
+  const containerOf = (manifests: Manifest[], name: string) =>
+    containersOf(find(manifests, 'Deployment', name)!)[0];
+
+  it("satisfies Kubernetes' own schema with every option", () => {
+    const everything = renderChart(
+      'mn',
+      'autoscaling=true',
+      'settings.LLM_ENDPOINT=http://vllm.models:8000/v1',
+      'settings.LLM_API_KEY=secret',
+      'settings.API_KEYS=a-key-of-sixteen-characters',
+      'settings.DATABASE_URL=postgres://user:password@host:5432/meganest',
+      'imagePullSecrets[0].name=regcred',
+      'ingress.enabled=true',
+      'ingress.className=nginx',
+      'ingress.hosts[0]=ai.example.org',
+      'ingress.tls[0].secretName=tls',
+      'networkPolicies.egress[0].ports[0].port=9999',
+    );
+    expect(problemsOf(everything)).toEqual([]);
+    expect(everything).toHaveLength(49);
+  });
+
+  it('names its objects by the release', () => {
+    const names = (release: string) =>
+      new Set(renderChart(release).map(({ kind, metadata }) => `${kind} ${metadata.name}`));
+    expect(names('mn').has('Deployment mn-meganest-gateway')).toBe(true);
+    expect(names('meganest').has('Deployment meganest-gateway')).toBe(true);
+    const two = names('two');
+    expect([...names('one')].filter((name) => two.has(name))).toEqual([]);
+  });
+
+  it('gives settings to the pods, and secret ones as secrets', () => {
+    const manifests = renderChart(
+      'mn',
+      'settings.LLM_ENDPOINT=http://vllm:8000/v1',
+      'settings.UPLOAD_LIMIT_BYTES=20000000',
+      'settings.API_KEYS=a-key-of-sixteen-characters',
+      'settings.LLM_API_KEY=for-the-engine',
+      'services.llm.env.LLM_MODEL_ID=a/b',
+    );
+    const settings = find(manifests, 'ConfigMap', 'mn-meganest-settings')?.data;
+    expect(settings).toMatchObject({ LLM_ENDPOINT: 'http://vllm:8000/v1', UPLOAD_LIMIT_BYTES: '20000000' });
+    expect(settings).not.toHaveProperty('API_KEYS');
+    expect(settings).not.toHaveProperty('LLM_API_KEY');
+    const secretsOf = (name: string) =>
+      containerOf(manifests, name)?.envFrom?.flatMap(({ secretRef }) => secretRef?.name ?? []);
+    expect(secretsOf('mn-meganest-gateway')).toEqual([
+      'mn-meganest-secrets',
+      'meganest-database',
+      'mn-meganest-api-keys',
+    ]);
+    expect(secretsOf('mn-meganest-llm')).toEqual(['mn-meganest-secrets']);
+    expect(find(manifests, 'Secret', 'mn-meganest-secrets')).toMatchObject({
+      stringData: { LLM_API_KEY: 'for-the-engine' },
+    });
+    expect(containerOf(manifests, 'mn-meganest-llm')?.env).toContainEqual({
+      name: 'LLM_MODEL_ID',
+      value: 'a/b',
+    });
+    const policy = find(manifests, 'NetworkPolicy', 'mn-meganest-engine-of-llm');
+    expect(policy?.spec).toMatchObject({ egress: [{ ports: [{ port: 8000 }] }] });
+  });
+
+  it('makes an ingress and uses pull secrets', () => {
+    const manifests = renderChart(
+      'mn',
+      'ingress.enabled=true',
+      'ingress.hosts[0].host=ai.example.org',
+      'imagePullSecrets[0].name=regcred',
+    );
+    expect(find(manifests, 'Ingress', 'mn-meganest-gateway')?.spec).toMatchObject({
+      rules: [
+        {
+          host: 'ai.example.org',
+          http: { paths: [{ path: '/', backend: { service: { name: 'mn-meganest-gateway' } } }] },
+        },
+      ],
+    });
+    const pods = manifests.flatMap(({ spec }) => spec?.template?.spec ?? []);
+    expect(pods.length).toBe(10);
+    for (const pod of pods) expect(pod).toMatchObject({ imagePullSecrets: [{ name: 'regcred' }] });
+  });
+
+  it.each(['services.tts.enabled=false', 'services.tts=null'])('leaves a service out: %s', (setting) => {
+    const text = JSON.stringify(
+      renderChart('mn', setting, 'autoscaling=true').filter(({ kind }) => kind !== 'NetworkPolicy'),
+    );
+    expect(text).not.toContain('mn-meganest-tts');
+    expect(text).toContain('mn-meganest-asr');
+  });
+
+  it.each(['settings.LLM_ENDPIONT=x', 'services.llm.replica=2', 'ingres.enabled=true'])(
+    'refuses %s',
+    (setting) => {
+      expect(() => renderChart('mn', setting)).toThrow(/additional propert/i);
+    },
+  );
 });
 
 describe.skipIf(!hasKubectl())('with kubectl', () => {
