@@ -27,12 +27,18 @@ describe('neededServices', () => {
 
 describe('GatewayHealth', () => {
   const search = definition({ retrieval: { target: { service: 'retrieval' } } });
+  const noDefault = definition({});
   const loud = definition({ answer: { target: { service: 'megaphone' } } });
 
   /**
    * The gateway's health while one service does not answer. The running announced services have no health method.
    */
-  function reportWithout(absent: string, running: string[] = [], standard = search) {
+  function reportWithout(
+    absent: string,
+    running: string[] = [],
+    standard: MegaServiceDefinition | undefined = search,
+    invalidFiles: string[] = [],
+  ) {
     const registry = new HealthRegistry({ service: 'gateway', title: 'gateway', description: 'A test.' });
     const health = (service: string) => {
       if (service === absent) return Promise.reject(new Error('no instance is running'));
@@ -41,7 +47,12 @@ describe('GatewayHealth', () => {
     const parts = [
       registry,
       { ping: () => Promise.resolve(1) },
-      { default: () => standard, list: () => [search, loud] },
+      {
+        default: () => standard,
+        hasDefault: () => standard !== noDefault,
+        list: () => [search, loud],
+        invalidFiles: () => invalidFiles,
+      },
       { running, health },
       { HF_HUB_CACHE: '/nowhere' },
     ];
@@ -74,5 +85,17 @@ describe('GatewayHealth', () => {
   it('needs an announced service that its default mega service names', async () => {
     expect(await reportWithout('megaphone', [], loud)).toMatchObject({ healthy: false, ready: false });
     expect(await reportWithout('none', ['megaphone'], loud)).toMatchObject({ healthy: true, ready: true });
+  });
+
+  it('names a mega service that is not valid, and is ready without it', async () => {
+    const report = await reportWithout('none', [], search, ['a.yaml: Unresolved alias: x']);
+    expect(report).toMatchObject({ healthy: false, ready: true });
+    const named = report.dependencies.find(({ name }) => name === 'megaservices');
+    expect(named?.detail).toContain('a.yaml: Unresolved alias: x');
+  });
+
+  it('is not ready while its default mega service is not valid', async () => {
+    const report = await reportWithout('none', [], noDefault, ['chatqna.yaml: nodes: Required']);
+    expect(report).toMatchObject({ healthy: false, ready: false });
   });
 });

@@ -2,7 +2,7 @@ import type { ServiceHealth } from '#contracts';
 import type { MegaServiceDefinition, NodeTarget } from '#dag';
 import { MessagingConnection } from '#messaging';
 import { listDownloads } from '#models';
-import { HealthRegistry, hubCacheOf } from '#service-kit';
+import { HealthRegistry, hubCacheOf, type Dependency } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from './config/gateway.environment.js';
 import { MegaServiceCatalog } from './mega-services/mega-service-catalog.js';
@@ -33,10 +33,10 @@ export class GatewayHealth {
     registry.watchDownloads(() => listDownloads(cache));
     registry.register('nats', async () => `${await connection.ping()} ms`);
     registry.registerListed(() => {
-      const required = neededServices(catalog.default());
+      const required = catalog.hasDefault() ? neededServices(catalog.default()) : new Set<string>();
       const named = catalog.list().flatMap((definition) => [...namedServices(definition)]);
       const names = new Set([...calledServices, ...named, ...announced.running]);
-      return [...names].map((name) => ({
+      const services = [...names].map((name): Dependency => ({
         name,
         check: async (signal) => {
           const report = await announced.health(name, signal);
@@ -44,8 +44,18 @@ export class GatewayHealth {
         },
         required: required.has(name),
       }));
+      return [...services, ...brokenMegaServices(catalog)];
     });
   }
+}
+
+/** One dependency that fails while a file is not valid. Without the default mega service the gateway is not ready. */
+function brokenMegaServices(catalog: MegaServiceCatalog): Dependency[] {
+  const problems = catalog.invalidFiles();
+  if (problems.length === 0 && catalog.hasDefault()) return [];
+  const detail = problems.length > 0 ? problems.join('; ') : 'the default mega service waits for a service';
+  const check = () => Promise.reject(new Error(detail));
+  return [{ name: 'megaservices', check, required: !catalog.hasDefault() }];
 }
 
 type Nodes = Pick<MegaServiceDefinition, 'nodes'>;

@@ -29,7 +29,8 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
 
   /**
    * Reads the files. A file may name a service that has not announced itself yet. Its mega service is served as soon as
-   * the service announces itself. Errors: EnvironmentError with file and node if a file is not valid at boot.
+   * the service announces itself. A file that is not valid never stops the start: the log and the health name it.
+   * Errors: EnvironmentError if all files are valid, and none defines DEFAULT_MEGASERVICE.
    */
   static async open(
     environment: GatewayEnvironment,
@@ -43,21 +44,16 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
       onChange: reportErrors,
     });
     const catalog = new MegaServiceCatalog(watcher, environment.DEFAULT_MEGASERVICE, directory, announced);
-    const { errors, definitions } = watcher.current();
-    const faults = [...errors.values()].filter((error) => !lacksService(error));
-    const problems = faults.map(({ message }) => message);
-    if (!definitions.has(environment.DEFAULT_MEGASERVICE)) {
-      problems.push(`DEFAULT_MEGASERVICE: there is no mega service "${environment.DEFAULT_MEGASERVICE}".`);
+    const { errors } = watcher.current();
+    if (!catalog.hasDefault() && errors.size === 0) {
+      watcher.close();
+      throw new EnvironmentError(
+        `DEFAULT_MEGASERVICE: there is no mega service "${environment.DEFAULT_MEGASERVICE}" in ${directory}.`,
+      );
     }
-    if (problems.length === 0) {
-      reportErrors({ errors });
-      announced.follow(() => void watcher.reload());
-      return catalog;
-    }
-    watcher.close();
-    throw new EnvironmentError(
-      `The mega services in ${directory} are not valid.\n  ${problems.join('\n  ')}`,
-    );
+    reportErrors({ errors });
+    announced.follow(() => void watcher.reload());
+    return catalog;
   }
 
   /** Reloads the files at SIGHUP, for file systems that do not report changes. */
@@ -78,6 +74,17 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
 
   findByPath(path: string): MegaServiceDefinition | undefined {
     return this.list().find((definition) => definition.path === path);
+  }
+
+  /** The problems of the files that are not valid, each with the name of its file. Files that wait for a service are valid. */
+  invalidFiles(): string[] {
+    const errors = [...this.watcher.current().errors.values()];
+    return errors.filter((error) => !lacksService(error)).map(({ message }) => message);
+  }
+
+  /** False if the file of the default mega service is not valid, or waits for a service. */
+  hasDefault(): boolean {
+    return this.find(this.defaultName) !== undefined;
   }
 
   /** The mega service for chats that do not name a model. Errors: model_not_found. */
@@ -113,7 +120,7 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
   }
 }
 
-/** Logs errors in changed files. The gateway keeps the last valid version of such a file. */
+/** Logs errors in files. The gateway keeps the last valid version of a changed file. */
 function reportErrors({ errors }: { errors: ReadonlyMap<string, Error> }): void {
   for (const error of errors.values()) new Logger('megaservices').warn(error.message);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { define, parse } from '../dag.fixture.js';
+import { readMegaServiceSource } from './parse.js';
 import { MegaServiceDefinitionError } from './source.js';
 
 function problemsOf(yaml: string): string[] {
@@ -15,6 +16,18 @@ function problemsOf(yaml: string): string[] {
 const nodes = (...lines: string[]) => `nodes:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 
 describe('parseMegaService', () => {
+  it.each([
+    ['an alias without an anchor', '*x', 'broken.yaml: Unresolved alias'],
+    [
+      'more aliases than a file needs',
+      `a: &a [x, x, x, x, x, x, x, x, x, x]\nb: &b [${'*a, '.repeat(10)}]\nc: &c [${'*b, '.repeat(10)}]\nd: [${'*c, '.repeat(10)}]`,
+      'broken.yaml: Excessive alias count',
+    ],
+  ])('names the file with %s', (_, yaml, problem) => {
+    expect(() => readMegaServiceSource(yaml, 'broken.yaml')).toThrow(MegaServiceDefinitionError);
+    expect(() => readMegaServiceSource(yaml, 'broken.yaml')).toThrow(problem);
+  });
+
   it('resolves services, defaults, order, followers and the output', () => {
     const definition = define(
       'llm: { service: llm, after: [reranking], stream: true }',

@@ -22,10 +22,21 @@ export function readMegaServiceSource(text: string, file: string): MegaServiceSo
   const document = parseDocument(text, { prettyErrors: true });
   for (const error of document.errors) problems.add(error.message);
   problems.throwIfAny();
-  const result = megaServiceSchema.safeParse(document.toJS());
+  const result = megaServiceSchema.safeParse(toValue(document, problems));
+  problems.throwIfAny();
   if (result.success) return result.data;
   problems.addIssues(result.error.issues);
   throw new MegaServiceDefinitionError(problems.problems);
+}
+
+/** Resolves the aliases of a document. An alias without an anchor, or one alias too many, is a problem of the file. */
+function toValue(document: { toJS(): unknown }, problems: ProblemList): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    problems.add(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
 }
 
 /**
