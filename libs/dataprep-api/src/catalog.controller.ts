@@ -1,4 +1,10 @@
-import { documentChunksSchema, nameSchema, storedDocumentSchema, type StoredDocument } from '#contracts';
+import {
+  documentChunksSchema,
+  maxPosition,
+  nameSchema,
+  storedDocumentSchema,
+  type StoredDocument,
+} from '#contracts';
 import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { z } from 'zod';
@@ -10,7 +16,7 @@ const collection = collectionField;
 const collectionSchema = z.object({ collection, index_name: collection });
 const listSchema = collectionSchema.extend({
   search: z.string().min(1).max(255).optional().describe('Part of a file name'),
-  offset: z.int().min(0).optional().describe('Documents to skip'),
+  offset: z.int().min(0).max(maxPosition).optional().describe('Documents to skip'),
   limit: z.int().min(1).max(1_000).optional().describe('Limit for the number of documents'),
 });
 const deleteSchema = collectionSchema.extend({ file_path: nameSchema(4_096) });
@@ -22,7 +28,7 @@ const listedFileSchema = storedDocumentSchema
 type ListedFile = z.output<typeof listedFileSchema>;
 /** Query strings are text, so that numbers are converted. */
 const chunksQuerySchema = z.object({
-  from: z.coerce.number().int().min(0).default(0).describe('Position of the first chunk'),
+  from: z.coerce.number().int().min(0).max(maxPosition).default(0).describe('Position of the first chunk'),
   limit: z.coerce.number().int().min(1).max(100).default(50),
 });
 const chunksAnswer = documentChunksSchema.extend({ document: listedFileSchema });

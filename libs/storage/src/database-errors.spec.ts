@@ -51,6 +51,11 @@ describe('toMegaNestError', () => {
     expect(toMegaNestError(error)).toMatchObject({ code: 'invalid_request', status: 400 });
   });
 
+  it('says of a number that its column does not hold that the request is wrong', () => {
+    const error = withCode('22003', 'value "23309761729" is out of range for type integer');
+    expect(toMegaNestError(error)).toMatchObject({ code: 'invalid_request', status: 400 });
+  });
+
   it('names every address that refused', () => {
     const parts = [new Error('refused ::1'), new Error('refused 127.0.0.1')];
     const error = Object.assign(new AggregateError(parts), { code: 'ECONNREFUSED' });

@@ -9,6 +9,8 @@ const retryableStates = new Set(['40001', '40P01']);
 const timedOutState = '57014';
 /** An index entry is too large: a name, an id or a link was too long. */
 const tooLargeState = '54000';
+/** A number does not fit into its column. A schema without an upper limit let it pass. */
+const outOfRangeState = '22003';
 const diskFullState = '53100';
 const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT$)/;
 /** TLS errors: an untrusted certificate, a wrong name, no common protocol. */
@@ -57,7 +59,7 @@ export function lacksSharedMemory(error: unknown): boolean {
 /**
  * Converts the error of a statement to an error for callers: `service_unavailable` with postgres if the database is
  * away or its disk is full, `deadline_exceeded` if a statement exceeded its time limit, `invalid_request` if a value is
- * too long for an index, otherwise `internal_error` with the SQLSTATE. The database's message may contain data of
+ * too long for an index or too large for a number, otherwise `internal_error` with the SQLSTATE. The database's message may contain data of
  * others, so it is only the cause, for the log.
  */
 export function toMegaNestError(error: unknown): MegaNestError {
@@ -85,6 +87,10 @@ export function toMegaNestError(error: unknown): MegaNestError {
   if (codeOf(error) === tooLargeState) {
     const tooLong = 'A name or an id in the request is too long to be stored.';
     return new MegaNestError('invalid_request', { detail: tooLong, cause: error });
+  }
+  if (codeOf(error) === outOfRangeState) {
+    const outOfRange = 'A number in the request is too large.';
+    return new MegaNestError('invalid_request', { detail: outOfRange, cause: error });
   }
   const state = codeOf(error);
   // An error without a code is not from the database but from the work in the transaction.

@@ -1,3 +1,4 @@
+import { maxPosition } from '#contracts';
 import { listOf, listSchemaOf, pollAfter } from '#openai-api';
 import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
@@ -23,7 +24,7 @@ import {
   type UpdateAttributes,
 } from './vector-store.requests.js';
 
-const contentQuerySchema = z.object({ page: z.coerce.number().int().min(0).default(0) });
+const contentQuerySchema = z.object({ page: z.coerce.number().int().min(0).max(maxPosition).default(0) });
 
 @Controller(['v1/vector_stores/:storeId/files', 'vector_stores/:storeId/files'])
 export class AttachedFilesController {

@@ -144,6 +144,9 @@ export type StoredDocument = z.infer<typeof storedDocumentSchema>;
 /** Maximum documents of one `dataprep.list`: its reply has to fit into one message. */
 export const mostListedDocuments = 500;
 
+/** Maximum position in a list: positions are 32-bit integers in Postgres. */
+export const maxPosition = 2 ** 31 - 1;
+
 /** Newest first. */
 export const listDocuments = defineMethod({
   service: 'dataprep',
@@ -152,7 +155,7 @@ export const listDocuments = defineMethod({
     collection: nameSchema(128).optional(),
     /** Only documents whose name contains this text; the case is ignored. */
     search: z.string().max(255).optional(),
-    offset: z.int().min(0).default(0),
+    offset: z.int().min(0).max(maxPosition).default(0),
     limit: z.int().min(1).max(mostListedDocuments).default(mostListedDocuments),
   }),
   reply: z.object({ documents: z.array(storedDocumentSchema) }),
@@ -185,7 +188,7 @@ export const readChunks = defineMethod({
   method: 'chunks',
   request: z.object({
     id: z.string(),
-    from: z.int().min(0).default(0),
+    from: z.int().min(0).max(maxPosition).default(0),
     limit: z.int().min(1).max(100).default(50),
   }),
   reply: documentChunksSchema,

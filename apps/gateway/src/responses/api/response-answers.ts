@@ -1,3 +1,4 @@
+import { maxPosition } from '#contracts';
 import { listSchemaOf, pageShape } from '#openai-api';
 import { includeSchema, metadataSchema } from '#responses';
 import { z } from 'zod';
@@ -76,7 +77,7 @@ export const retrieveQuerySchema = z.object({
     .enum(['true', 'false'])
     .default('false')
     .transform((value) => value === 'true'),
-  starting_after: z.coerce.number().int().min(-1).default(-1),
+  starting_after: z.coerce.number().int().min(-1).max(maxPosition).default(-1),
   include,
 });
 export type RetrieveQuery = z.output<typeof retrieveQuerySchema>;
