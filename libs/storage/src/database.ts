@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
@@ -12,8 +13,13 @@ export interface DatabaseOptions {
   schema?: string;
   /** Maximum connections of this process; one is enough. Default 4. */
   maxConnections?: number;
-  /** Milliseconds to wait for a connection before `service_unavailable`. Default 5,000. */
+  /** Milliseconds for the network connection to the server, then `service_unavailable`. Default 5,000. */
   connectionTimeoutMs?: number;
+  /**
+   * Milliseconds that a transaction waits for a free connection, or for a busy server to accept one, then
+   * `service_unavailable`. The deadline of the request usually ends the wait before. Default 120,000.
+   */
+  queueTimeoutMs?: number;
   /** Time limit of one statement in milliseconds, then `deadline_exceeded`. Default 60,000. */
   statementTimeoutMs?: number;
   /** Milliseconds that a transaction waits for an unavailable database (restarting, failing over). Default 10,000. */
@@ -47,13 +53,17 @@ export class Database {
 
   constructor(private readonly options: DatabaseOptions) {
     const { connectionString, maxConnections = 4, connectionTimeoutMs = 5_000 } = options;
+    const { queueTimeoutMs = 120_000 } = options;
     const { statementTimeoutMs = 60_000, patienceMs = 10_000, onConnectionLost } = options;
     this.patienceMs = patienceMs;
     this.schema = options.schema ?? 'public';
     this.pool = new Pool({
       connectionString,
       max: maxConnections,
-      connectionTimeoutMillis: connectionTimeoutMs,
+      // The driver has one limit for the queue and for the connection. The socket limits the network alone, so that a
+      // busy server is not taken for one that is away.
+      connectionTimeoutMillis: queueTimeoutMs,
+      stream: () => limitedSocket(connectionTimeoutMs),
       /** The server's own limit takes effect first; this limit is for a server that does not answer. */
       query_timeout: statementTimeoutMs + 5_000,
       keepAlive: true,
@@ -198,6 +208,15 @@ export class Database {
       client.off('error', ignoreLostClient);
     }
   }
+}
+
+/** A socket that gives up if the network connection takes longer. */
+function limitedSocket(timeoutMs: number): Socket {
+  const socket = new Socket();
+  const giveUp = () =>
+    socket.destroy(Object.assign(new Error(`no connection within ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
+  socket.setTimeout(timeoutMs, giveUp);
+  return socket.once('connect', () => socket.setTimeout(0).off('timeout', giveUp));
 }
 
 /** For callers that wait themselves, or that check whether the database is up. */

@@ -192,6 +192,36 @@ describe('Database', () => {
     road.close();
   });
 
+  it('waits for a free connection, or for a busy server, longer than for the network', async () => {
+    const { connectionString } = postgres;
+    const [busy, other] = [0, 1].map(() =>
+      openDatabase({ connectionString, maxConnections: 1, connectionTimeoutMs: 100 }),
+    ) as [Database, Database];
+    opened.push(busy, other);
+    const sleep = () => busy.query<{ slept: boolean }>('SELECT pg_sleep(0.5) IS NOT NULL AS slept');
+    const answers = await Promise.all([
+      sleep(),
+      busy.query('SELECT 1 AS one'),
+      other.query('SELECT 2 AS two'),
+    ]);
+    expect(answers).toEqual([[{ slept: true }], [{ one: 1 }], [{ two: 2 }]]);
+  });
+
+  it('says that the database is not available if the queue takes longer than its limit', async () => {
+    const { connectionString } = postgres;
+    const database = openDatabase({ connectionString, maxConnections: 1, queueTimeoutMs: 1_000 });
+    opened.push(database);
+    await database.ping();
+    const outcomes = await Promise.allSettled([
+      database.query('SELECT pg_sleep(2)'),
+      database.query('SELECT 1'),
+    ]);
+    expect(outcomes).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { code: 'service_unavailable' } },
+    ]);
+  });
+
   it('names a statement that took too long', async () => {
     const { connectionString } = postgres;
     const database = openDatabase({ connectionString, statementTimeoutMs: 50 });
