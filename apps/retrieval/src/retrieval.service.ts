@@ -40,6 +40,8 @@ export interface RetrievalQuery extends RetrievalParameters {
   /** Vector of the question; all search types but `lexical` need one. */
   embedding?: Float32Array;
   attribute_filter?: AttributeFilter;
+  /** Multiplies the weight of the vector search in a hybrid search. */
+  similarity_factor?: number;
 }
 
 export interface RetrievalResult {
@@ -70,6 +72,7 @@ export class RetrievalService {
     owner,
     embedding,
     attribute_filter,
+    similarity_factor = 1,
     ...given
   }: RetrievalQuery): Promise<RetrievalResult> {
     const parameters = decideParameters(given, this.defaults);
@@ -87,7 +90,7 @@ export class RetrievalService {
         lambdaMult: parameters.lambda_mult,
         fusion: {
           method: parameters.hybrid_fusion,
-          similarityWeight: parameters.similarity_weight,
+          similarityWeight: parameters.similarity_weight * similarity_factor,
           rankConstant: parameters.rank_constant,
         },
         filter: parameters.filter,

@@ -27,6 +27,8 @@ const kinds: ServiceKind[] = [
     output: 'documents',
     parameters: z.object({ top_n: z.int().min(1).optional() }),
     passThrough: 'documents',
+    whenSkipped: (documents, { top_n }) =>
+      Array.isArray(documents) && typeof top_n === 'number' ? documents.slice(0, top_n) : documents,
   },
   {
     service: 'llm',

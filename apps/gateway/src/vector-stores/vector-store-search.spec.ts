@@ -31,16 +31,18 @@ describe('retrievalParametersOf', () => {
   it.each([
     [
       { embedding_weight: 3, text_weight: 2 },
-      { search_type: 'hybrid', similarity_weight: 1.5 },
+      { search_type: 'hybrid', similarity_factor: 1.5 },
     ],
     [{ embedding_weight: 1, text_weight: 0 }, { search_type: 'similarity' }],
     [{ embedding_weight: 0, text_weight: 1 }, { search_type: 'lexical' }],
     [
       { embedding_weight: 1, text_weight: 1e-9 },
-      { search_type: 'hybrid', similarity_weight: 100 },
+      { search_type: 'hybrid', similarity_factor: 100 },
     ],
   ])('turns weights %j into a search', (hybrid_search, expected) => {
-    expect(retrievalParametersOf({ ...options, hybrid_search }, 10)).toMatchObject(expected);
+    const parameters = retrievalParametersOf({ ...options, hybrid_search }, 10);
+    expect(parameters).toMatchObject(expected);
+    expect(parameters).not.toHaveProperty('hybrid_fusion');
   });
 });
 

@@ -6,6 +6,7 @@ import {
   rerank,
   retrieve,
   type AttributeFilter,
+  type RequestOf,
   type RetrievalParameters,
   type RetrievedDocument,
 } from '#contracts';
@@ -130,19 +131,23 @@ interface RankedPassage {
 /** Minimum number of candidates for the reranker; with fewer it could not find better passages. */
 const leastCandidates = 20;
 
-/** Parameters for retrieval. The weights apply to a reciprocal rank fusion; a weight of 0 leaves a search out. */
+type StoreSearchParameters = RetrievalParameters & Pick<RequestOf<typeof retrieve>, 'similarity_factor'>;
+
+/**
+ * Parameters for retrieval. The weights keep the fusion of the profile: equal weights are its default, and their ratio
+ * multiplies its weight of the vector search. A weight of 0 leaves a search out.
+ */
 export function retrievalParametersOf(
   { hybrid_search: weights }: RankingOptions,
   maxResults: number,
-): RetrievalParameters {
+): StoreSearchParameters {
   const k = Math.max(maxResults, leastCandidates);
   const size = { k, fetch_k: k * 2 };
   if (!weights) return size;
   const { embedding_weight: similar, text_weight: words } = weights;
   if (similar === 0) return { ...size, search_type: 'lexical' };
   if (words === 0) return { ...size, search_type: 'similarity' };
-  const weight = Math.min(similar / words, 100);
-  return { ...size, search_type: 'hybrid', hybrid_fusion: 'rrf', similarity_weight: weight };
+  return { ...size, search_type: 'hybrid', similarity_factor: Math.min(similar / words, 100) };
 }
 
 /**

@@ -61,6 +61,8 @@ export const retrieve = defineMethod({
     query: z.string(),
     /** base64 little-endian Float32. */
     embedding: z.string().optional(),
+    /** Multiplies the weight of the vector search in a hybrid search, whichever fusion the profile sets. */
+    similarity_factor: z.number().min(0).max(100).optional(),
     /** Searches only documents whose attributes pass the filter. */
     attribute_filter: attributeFilterSchema.optional(),
   }),

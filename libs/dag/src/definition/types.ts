@@ -24,6 +24,11 @@ export interface ServiceKind {
   parameters: z.ZodObject;
   /** The input whose value replaces the output if the node is skipped. */
   passThrough?: string;
+  /**
+   * Makes the output of a skipped node from the value at `passThrough`, with the parameters of the node. Absent: the
+   * value itself.
+   */
+  whenSkipped?: (value: unknown, parameters: Readonly<Record<string, unknown>>) => unknown;
   /** The service judges the texts of the request for all nodes after it. */
   judges?: boolean;
   /** Parameters with a text for the model. A guard does not see them, so a node after a guard has to lock them. */

@@ -75,8 +75,14 @@ export class NodeExecutor {
     const port = kind.passThrough;
     const source = port === undefined ? undefined : this.worker.records.get(inputs[port] ?? '');
     if (port === undefined || !source) return undefined;
-    if (!kind.inputs[port]?.stream || source.streamedWhole) return source.output;
+    if (!kind.inputs[port]?.stream || source.streamedWhole) return this.withoutNode(record, source.output);
     return source.stream && { stream: source.stream };
+  }
+
+  private withoutNode(record: NodeRecord, output: NodeRecord['output']): NodeRecord['output'] {
+    const { whenSkipped } = record.node.target.kind;
+    if (!output || !whenSkipped) return output;
+    return { value: whenSkipped(output.value, this.worker.parameters.get(record.node.name)?.target ?? {}) };
   }
 
   /** Forwards another node's stream as this node's own; if the run stops, it breaks that stream too. */

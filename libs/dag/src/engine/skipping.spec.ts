@@ -31,6 +31,18 @@ describe('a condition', () => {
     expect(run.receipt().nodes[1]).not.toHaveProperty('code');
   });
 
+  it('that is false leaves the followers as much of the bypass input as the node had returned', async () => {
+    const run = runWith(
+      define(
+        'retrieval: { service: retrieval }',
+        'reranking: { service: reranking, after: [retrieval], params: { top_n: 2 }, when: "false" }',
+        'llm: { service: llm, after: [reranking] }',
+      ),
+      { retrieval: () => ['a', 'b', 'c'], llm: ({ inputs }) => inputs.documents },
+    );
+    expect(await run.result).toEqual(['a', 'b']);
+  });
+
   it('that is false cuts what depends only on the node, and no more', async () => {
     const definition = define(
       'always: { service: step }',

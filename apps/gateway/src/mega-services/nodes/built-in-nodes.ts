@@ -34,6 +34,11 @@ const model = z
   .optional()
   .describe('Name of the language model; default: DEFAULT_MODEL, or the served model');
 
+/** A reranker that is late or away still leaves `top_n` passages, in the order of the search. */
+function keepTopN(documents: unknown, { top_n }: { top_n?: number }): unknown {
+  return Array.isArray(documents) ? documents.slice(0, top_n) : documents;
+}
+
 /** A built-in service as a node of mega services. */
 export interface BuiltInNode extends ServiceKind {
   /** Calls the service over NATS for one node of a run. */
@@ -81,6 +86,7 @@ export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegis
     output: 'documents',
     parameters: rerankingParametersSchema,
     passThrough: 'documents',
+    whenSkipped: keepTopN,
   },
   {
     service: 'llm',
