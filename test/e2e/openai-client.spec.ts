@@ -37,6 +37,7 @@ describe('chat completions through the official client', () => {
     expect(message?.content).toBe(`${fact} [1]`);
     const citation = message?.annotations?.[0]?.url_citation;
     expect(citation).toMatchObject({ filename: 'rules.md', quote: fact });
+    expect(citation?.url).toMatch(/^http:\/\/[\w.]+:\d+\/#\/documents\/[\w-]+\?passage=\d+$/);
     expect(completion.usage?.completion_tokens).toBeGreaterThan(5);
   });
 

@@ -46,7 +46,12 @@ describe('responses of the bundled models', () => {
     const cited = results?.find(
       (result) => citation?.type === 'file_citation' && result.file_id === citation.file_id,
     );
-    expect(citation).toMatchObject({ type: 'file_citation', filename: 'rules.md' });
+    expect(citation).toMatchObject({
+      type: 'file_citation',
+      filename: 'rules.md',
+      quote: fact,
+      url: expect.stringMatching(/^http:\/\/.*\/#\/documents\/[\w-]+\?passage=\d+$/) as string,
+    });
     expect(cited?.text).toContain(fact);
     expect(response.usage?.output_tokens).toBeGreaterThan(5);
   });

@@ -50,6 +50,7 @@ export async function planAnswer(
   } = request;
   const { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint, ...given } = rest;
   const ofCaller = withoutUndefined(given);
+  const { noAnswer } = settings.grounding;
   const plain = { ...settings.parameters, ...ofCaller };
   const turns = messages.map(withKnownRole);
   const grounded = documents !== undefined && documents.length > 0;
@@ -79,7 +80,7 @@ export async function planAnswer(
   const checking =
     (passages: readonly Passage[]): AnswerPlan['check'] =>
     (events, usageSoFar) =>
-      checkAnswers(events, { passages, choices: plain.n ?? 1, usageSoFar });
+      checkAnswers(events, { passages, noAnswer, choices: plain.n ?? 1, usageSoFar });
   if (documents_told)
     return plan(
       turns,

@@ -55,6 +55,14 @@ export function pageOfQuote({ text, metadata }: RetrievedDocument, quote: string
   return pairs.findLast(([offset = 0]) => offset <= start)?.[1] ?? page;
 }
 
+/** The web address of a passage: of a linked document, or in the page of the gateway. Undefined without either. */
+export function addressOf({ metadata }: RetrievedDocument): string | undefined {
+  const { source, page_url: page } = metadata;
+  const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+  const isLink = isText(source) && /^https?:/i.test(source);
+  return isLink ? source : [page, source].find(isText);
+}
+
 /** Control characters, lone surrogates and line separators: a database drops or replaces some of them. */
 const unwritable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
 

@@ -1,4 +1,10 @@
-import { type ToolCallDelta, pageOfQuote, type Citation, type RetrievedDocument } from '#contracts';
+import {
+  addressOf,
+  type ToolCallDelta,
+  pageOfQuote,
+  type Citation,
+  type RetrievedDocument,
+} from '#contracts';
 import { z } from 'zod';
 
 /** Schemas of the answers of OpenAI's endpoints, for the OpenAPI documents; the tests check real answers with them. */
@@ -118,8 +124,10 @@ export interface CitationAnnotation {
     start_index: number;
     end_index: number;
     title: string;
+    /** The web address of a linked document, or of the passage in the page; the URN where there is none. */
     url: string;
     /** Extensions of OpenAI's fields: the document of the quote, and the position in it. */
+    urn: string;
     document_id?: string;
     filename?: string;
     /** The page, for paged documents. */
@@ -129,7 +137,7 @@ export interface CitationAnnotation {
   };
 }
 
-/** Resolves citations to the documents of the grounded answer; drops citations without a document. */
+/** Resolves citations to the documents of the grounded answer; drops citations without a document or a quote. */
 export function citationAnnotations(
   citations: readonly Citation[],
   documents: readonly RetrievedDocument[],
@@ -137,7 +145,7 @@ export function citationAnnotations(
   const byId = new Map(documents.map((document) => [document.id, document]));
   return citations.flatMap((citation) => {
     const document = byId.get(citation.documentId);
-    return document ? [annotation(citation, document)] : [];
+    return document && citation.quote !== '' ? [annotation(citation, document)] : [];
   });
 }
 
@@ -148,13 +156,15 @@ function annotation(citation: Citation, document: RetrievedDocument): CitationAn
   };
   const documentId = field('document_id');
   const page = pageOfQuote(document, citation.quote);
+  const urn = `urn:meganest:document:${documentId ?? document.id}`;
   return {
     type: 'url_citation',
     url_citation: {
       start_index: citation.startIndex,
       end_index: citation.endIndex,
       title: field('title') ?? field('heading') ?? field('filename') ?? document.id,
-      url: field('source') ?? `urn:meganest:document:${documentId ?? document.id}`,
+      url: addressOf(document) ?? urn,
+      urn,
       document_id: documentId,
       filename: field('filename'),
       ...(page !== undefined && { page }),

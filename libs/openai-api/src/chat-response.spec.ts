@@ -66,6 +66,7 @@ describe('collectChatCompletion', () => {
       end_index: 19,
       title: 'Zorvex',
       url: 'urn:meganest:document:d1',
+      urn: 'urn:meganest:document:d1',
     });
     expect(completion.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 });
     expect(completion.usage?.prompt_tokens_details?.cached_tokens).toBe(4);

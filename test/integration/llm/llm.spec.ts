@@ -57,12 +57,12 @@ describe('the LLM service', () => {
   describe('over NATS', () => {
     it('answers from the passages, in increments, with a citation', async () => {
       const { text, chunks, last } = await collect({ ask: question, documents });
-      expect(text).toBe(`${quote} [2]`);
+      expect(text).toBe(`${quote} [1]`);
       expect(chunks.length).toBeGreaterThan(5);
       expect(last).toMatchObject({
         finishReason: 'stop',
         model: 'nano-reader',
-        citations: [{ startIndex: 0, endIndex: quote.length, passage: 2, documentId: 'chunk-office', quote }],
+        citations: [{ startIndex: 0, endIndex: quote.length, passage: 1, documentId: 'chunk-office', quote }],
       });
       expect(last?.usage?.promptTokens).toBeGreaterThan(50);
       expect(last?.usage?.completionTokens).toBeGreaterThan(10);
@@ -71,8 +71,7 @@ describe('the LLM service', () => {
     it('says so where the passages hold no answer', async () => {
       const { text, last } = await collect({ ask: 'Who is the president of France?', documents });
       expect(text).toBe(noAnswer);
-      const [citation] = last?.citations ?? [];
-      expect(citation).toMatchObject({ startIndex: text.length, endIndex: text.length, quote: '' });
+      expect(last?.citations).toBeUndefined();
       expect((await collect({ ask: question, documents: [] })).text).toBe(noAnswer);
     });
 

@@ -4,6 +4,7 @@ import { ignoredFields, unusedLabels, type ChatCompletionRequest } from '#openai
 import { measureGeneration, Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { searches } from '../mega-services/definition-checks.js';
+import { withAddresses } from '../mega-services/page-address.js';
 import { MegaServiceRunner, type Attachments } from '../mega-services/mega-service-runner.js';
 import { type AnswerForm, inNamesOfHere } from '../mega-services/mega-service-request.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -52,7 +53,8 @@ export class MegaServiceModel implements ChatModel {
     const form = callsTools ? answerForm(request) : undefined;
     const { messages, legacyFunctions } = request;
     const asked = { ...attachments, messages, ...(form && { form }) };
-    const { chunks, documents, receipt } = runner.run(definition, asked, parameters, call);
+    const { chunks, documents: found, receipt } = runner.run(definition, asked, parameters, call);
+    const documents = () => withAddresses(found(), call.origin);
     return {
       identity: { ...newIdentity(definition.name), revision, documents, legacyFunctions },
       ignored: [...ignored],

@@ -42,13 +42,48 @@ describe('findCitations', () => {
 });
 
 describe('CitationCheck', () => {
-  it('passes everything on and cites at the end', () => {
+  it('holds the beginning of a number back, and cites at the end', () => {
     const check = new CitationCheck(passages);
-    expect(check.push({ text: 'Tea is hot [' })).toEqual({ text: 'Tea is hot [' });
+    expect(check.push({ text: 'Tea is hot [' })).toEqual({ text: 'Tea is hot ' });
     expect(check.push({ text: '1]', finishReason: 'length' })).toEqual({
-      text: '1]',
+      text: '[1]',
       finishReason: 'length',
       citations: [{ startIndex: 0, endIndex: 10, passage: 1, documentId: 'd1', quote: 'Tea is hot' }],
+    });
+  });
+
+  /** The shown text and the cited documents of an answer that arrives character by character. */
+  const checked = (answer: string, noAnswer?: string) => {
+    const check = new CitationCheck(passages, noAnswer);
+    const pieces = answer.split('').map((text) => check.push({ text }));
+    const last = check.push({ text: '', finishReason: 'stop' });
+    const text = [...pieces, last].map((piece) => piece.text).join('');
+    for (const { startIndex, endIndex, quote } of last.citations ?? [])
+      expect(text.slice(startIndex, endIndex)).toBe(quote);
+    return { text, cited: last.citations?.map(({ passage, documentId }) => [passage, documentId]) ?? [] };
+  };
+
+  it('counts the numbers in the order of their first use', () => {
+    expect(checked('Ice is cold. [2] Tea is hot. [1] Both [2, 1].')).toEqual({
+      text: 'Ice is cold. [1] Tea is hot. [2] Both [1, 2].',
+      cited: [
+        [1, 'd2'],
+        [2, 'd1'],
+        [1, 'd2'],
+        [2, 'd1'],
+      ],
+    });
+  });
+
+  it('leaves code and foreign numbers as they are', () => {
+    const code = 'Ice is cold. [2] Use `a[2]`:\n\n```\nb[2]\n```\nSee [9] and [';
+    expect(checked(code)).toEqual({ text: code.replace('[2]', '[1]'), cited: [[1, 'd2']] });
+  });
+
+  it('removes the numbers of a text that says that there is no answer', () => {
+    expect(checked('I found nothing. [2]', 'I found nothing.')).toEqual({
+      text: 'I found nothing. ',
+      cited: [],
     });
   });
 });

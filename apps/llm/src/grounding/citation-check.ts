@@ -1,5 +1,6 @@
 import type { Citation, GenerationChunk, TokenLogprob, TokenUsage } from '#contracts';
 import type { GenerationEvent } from '#generation';
+import { byNumber, CitationNumbers } from './citation-numbers.js';
 import type { Passage } from './grounded-prompt.js';
 import { sentencesOf } from './sentences.js';
 
@@ -16,26 +17,77 @@ interface CheckedPiece {
 /** `[1]`, `[1, 2]` */
 const marker = /\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]/g;
 
+/** The beginning of a marker at the end of a text. */
+const openMarker = /\[(?:\d{1,4}(?:\s*,\s*\d{0,4})*)?\s*$/;
+
 /**
- * Passes one answer of the model on unchanged while it is written. At its end the markers `[n]` are resolved to the
- * passages that they name.
+ * Passes one answer of the model on while it is written. The numbers `[n]` of passages change to their order of use, and
+ * at the end they are resolved. Numbers in code stay, and the text that says that the passages hold no answer gets no
+ * number.
  */
 export class CitationCheck {
   #answer = '';
+  /** The beginning of a marker whose rest is not written yet. */
+  #held = '';
+  readonly #numbers = new CitationNumbers();
+  readonly #used = new Map<number, Passage>();
+  readonly #passages: ReadonlyMap<number, Passage>;
 
-  constructor(private readonly passages: readonly Passage[]) {}
+  constructor(
+    passages: readonly Passage[],
+    private readonly noAnswer?: string,
+  ) {
+    this.#passages = new Map(passages.map((passage) => [passage.number, passage]));
+  }
 
   push({
-    text,
+    text: written,
     logprobs,
     finishReason,
   }: Pick<GenerationEvent, 'text' | 'logprobs' | 'finishReason'>): CheckedPiece {
-    this.#answer += text;
+    const text = this.#renumber(this.#held + written, finishReason !== undefined);
     const piece = { text, ...(logprobs && { logprobs }) };
     if (!finishReason) return piece;
-    const citations = findCitations(this.#answer, this.passages);
+    const citations = byNumber(findCitations(this.#answer, [...this.#used.values()]));
     return { ...piece, finishReason, ...(citations.length > 0 && { citations }) };
   }
+
+  /** Adds a text to the answer, except for the beginning of a marker at its end, and returns the added text. */
+  #renumber(text: string, isLast: boolean): string {
+    const end = isLast ? text.length : (openMarker.exec(text)?.index ?? text.length);
+    this.#held = text.slice(end);
+    const start = this.#answer.length;
+    let from = 0;
+    for (const match of text.slice(0, end).matchAll(marker)) {
+      this.#answer += text.slice(from, match.index);
+      this.#answer += this.#shown(match[0], match[1]!.split(',').map(Number));
+      from = match.index + match[0].length;
+    }
+    this.#answer += text.slice(from, end);
+    return this.#answer.slice(start);
+  }
+
+  /** The marker to show for a marker of the model. Numbers without a passage stay. */
+  #shown(written: string, numbers: readonly number[]): string {
+    if (!numbers.some((number) => this.#passages.has(number)) || isInCode(this.#answer)) return written;
+    if (this.noAnswer !== undefined && this.#answer.trim() === this.noAnswer) return '';
+    const shown = numbers.map((number) => {
+      const passage = this.#passages.get(number);
+      if (!passage) return number;
+      const own = this.#numbers.of(number);
+      this.#used.set(own, { ...passage, number: own });
+      return own;
+    });
+    return `[${shown.join(', ')}]`;
+  }
+}
+
+/** Whether the end of a Markdown text is inside of code. */
+function isInCode(text: string): boolean {
+  const fences = text.match(/^ {0,3}(?:```|~~~)/gm) ?? [];
+  if (fences.length % 2 === 1) return true;
+  const ticks = text.slice(text.lastIndexOf('\n') + 1).match(/`/g) ?? [];
+  return ticks.length % 2 === 1;
 }
 
 /**
@@ -87,6 +139,8 @@ export interface CheckOptions {
   readonly choices: number;
   /** Passages that the answers may cite. */
   readonly passages: readonly Passage[];
+  /** The text of an answer where the passages do not hold one. */
+  readonly noAnswer?: string;
   /** The usage of a generation that is stopped early, from the tokens so far. */
   readonly usageSoFar: () => Promise<TokenUsage>;
 }
@@ -97,7 +151,7 @@ export interface CheckOptions {
  */
 export async function* checkAnswers(
   events: AsyncIterable<GenerationEvent>,
-  { choices, passages, usageSoFar }: CheckOptions,
+  { choices, passages, noAnswer, usageSoFar }: CheckOptions,
 ): AsyncGenerator<GenerationChunk, void, void> {
   const checks = new Map<number, CitationCheck>();
   let open = choices;
@@ -106,7 +160,7 @@ export async function* checkAnswers(
   for await (const event of events) {
     const { choice, usage, text, logprobs, finishReason, reasoning, toolCalls, refusal } = event;
     if (reasoning !== undefined || toolCalls) yield { choice, text: '', reasoning, toolCalls };
-    const check = checks.get(choice) ?? new CitationCheck(passages);
+    const check = checks.get(choice) ?? new CitationCheck(passages, noAnswer);
     checks.set(choice, check);
     // A refusal has no citations to check.
     if (refusal) refused.add(choice);

@@ -1,4 +1,4 @@
-import type { ChatMessage, Citation, GenerationChunk, RetrievedDocument } from '#contracts';
+import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts';
 import { loadReader, type Reader } from '#encoders';
 import type { Generator } from '#generation';
 import { announceModel, modelOptions, type Profile } from '#service-kit';
@@ -49,8 +49,6 @@ function severalOf(question: string, ranked: readonly RankedSentence[]): RankedS
 
 /** Number of the last questions of the conversation whose repetition does not count as an answer. */
 const questionsKept = 4;
-/** Number of documents that a refusal names. */
-const nearestDocuments = 3;
 const unsureOpening = 'I am not sure, but the documents say:';
 
 interface AnswererOptions {
@@ -119,7 +117,7 @@ export class ExtractiveAnswerer {
     documents: readonly RetrievedDocument[],
     signal: AbortSignal,
   ): Promise<{ answer: Answer; promptTokens: number }> {
-    const { reader, fusion, maxPassages, smallTalk } = this.options;
+    const { reader, fusion, noAnswer, maxPassages, smallTalk } = this.options;
     const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
     const said = await smallTalk?.(asked.at(-1) ?? '');
     if (said !== undefined) return { answer: { text: said, citations: [], confidence: 1 }, promptTokens: 0 };
@@ -132,25 +130,11 @@ export class ExtractiveAnswerer {
       signal,
     );
     const { promptTokens, confidence } = ranking;
-    if (ranking.quotes === 0) return { answer: this.#refusal(documents, 1 - confidence), promptTokens };
+    if (ranking.quotes === 0)
+      return { answer: { text: noAnswer, citations: [], confidence: 1 - confidence }, promptTokens };
     const quotes = quotesOf(question, ranking, passages);
     const opening = ranking.quotes === 1 ? '' : unsureOpening;
     return { answer: writeAnswer(opening, quotes, confidence), promptTokens };
-  }
-
-  /** Names the nearest documents without a quote. */
-  #refusal(documents: readonly RetrievedDocument[], confidence: number): Answer {
-    const { noAnswer } = this.options;
-    const seen = new Set<unknown>();
-    const citations: Citation[] = [];
-    for (const [index, { id, metadata }] of documents.entries()) {
-      const document = metadata['document_id'] ?? id;
-      if (seen.has(document) || citations.length === nearestDocuments) continue;
-      seen.add(document);
-      const end = noAnswer.length;
-      citations.push({ startIndex: end, endIndex: end, passage: index + 1, documentId: id, quote: '' });
-    }
-    return { text: noAnswer, citations, confidence };
   }
 }
 

@@ -10,12 +10,23 @@ const tokens = answer.text.split(/(?= )/);
 
 describe('writeAnswer', () => {
   it('cites each quote', () => {
-    expect(answer.text).toBe('Tea is hot. [2] Ice: It is cold. [1]');
+    expect(answer.text).toBe('Tea is hot. [1] Ice: It is cold. [2]');
     for (const { startIndex, endIndex, quote } of answer.citations)
       expect(answer.text.slice(startIndex, endIndex)).toBe(quote);
     expect(answer.citations.map(({ passage, documentId }) => [passage, documentId])).toEqual([
-      [2, 'a'],
-      [1, 'b'],
+      [1, 'a'],
+      [2, 'b'],
+    ]);
+  });
+
+  it('counts passages in the order of their first quotes, and lists first quotes first', () => {
+    const again = { lead: '', text: 'Tea is brown.', passage: 2, documentId: 'a' };
+    const { text, citations } = writeAnswer('', [quotes[0]!, again, quotes[1]!], 1);
+    expect(text).toBe('Tea is hot. [1] Tea is brown. [1] Ice: It is cold. [2]');
+    expect(citations.map(({ passage, quote }) => [passage, quote])).toEqual([
+      [1, 'Tea is hot.'],
+      [2, 'It is cold.'],
+      [1, 'Tea is brown.'],
     ]);
   });
 
@@ -41,7 +52,7 @@ describe('limitAnswer', () => {
     const cut = limitAnswer(answer, tokens, { max_tokens: 2 });
     expect(cut).toMatchObject({ text: 'Tea is', finishReason: 'length', completionTokens: 2 });
     expect(cut.citations).toEqual([
-      { startIndex: 0, endIndex: 6, passage: 2, documentId: 'a', quote: 'Tea is' },
+      { startIndex: 0, endIndex: 6, passage: 1, documentId: 'a', quote: 'Tea is' },
     ]);
     expect(limitAnswer(answer, tokens, { max_tokens: tokens.length }).finishReason).toBe('stop');
   });

@@ -1,4 +1,5 @@
 import type { Citation, GenerationParameters, TokenLogprob } from '#contracts';
+import { byNumber, CitationNumbers } from '../grounding/citation-numbers.js';
 import type { Quote } from './compose-answer.js';
 
 /** An answer before the caller's limits are applied. */
@@ -9,8 +10,16 @@ export interface Answer {
   readonly confidence: number;
 }
 
-/** Joins quotes, each with its `[n]`. A quote of several lines begins on a new line. */
-export function writeAnswer(opening: string, quotes: readonly Quote[], confidence: number): Answer {
+/**
+ * Joins quotes, each with its `[n]`: the passages count from 1 in the order of their first quote. A quote of several
+ * lines begins on a new line.
+ */
+export function writeAnswer(
+  opening: string,
+  quotes: readonly Quote[],
+  confidence: number,
+  numbers = new CitationNumbers(),
+): Answer {
   let text = opening;
   const citations: Citation[] = [];
   for (const [index, { lead, text: quote, passage, documentId }] of quotes.entries()) {
@@ -19,10 +28,11 @@ export function writeAnswer(opening: string, quotes: readonly Quote[], confidenc
     text += (text === '' ? '' : before) + lead;
     const startIndex = text.length;
     text += quote;
-    citations.push({ startIndex, endIndex: text.length, passage, documentId, quote });
-    text += quote.endsWith('`') && isBlock ? `\n[${passage}]` : ` [${passage}]`;
+    const number = numbers.of(passage);
+    citations.push({ startIndex, endIndex: text.length, passage: number, documentId, quote });
+    text += quote.endsWith('`') && isBlock ? `\n[${number}]` : ` [${number}]`;
   }
-  return { text, citations, confidence };
+  return { text, citations: byNumber(citations), confidence };
 }
 
 /** An answer after the caller's limits were applied. */
@@ -72,10 +82,10 @@ function cutAtStop(text: string, { stop, include_stop_str_in_output: keep }: Lim
   return first ? text.slice(0, first.end) : text;
 }
 
-/** Shortens the citation of a cut quote to the shown text. An empty quote refers to a document without quoting it. */
+/** Shortens the citation of a cut quote to the shown text. */
 function cutCitations(citations: readonly Citation[], text: string): Citation[] {
   return citations
-    .filter(({ startIndex, quote }) => startIndex < text.length || quote === '')
+    .filter(({ startIndex }) => startIndex < text.length)
     .map((citation) => {
       const startIndex = Math.min(citation.startIndex, text.length);
       const endIndex = Math.min(citation.endIndex, text.length);

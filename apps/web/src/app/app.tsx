@@ -109,8 +109,8 @@ function Shell(): ReactElement {
   );
 }
 
-function Page({ page, id }: Route): ReactElement {
-  if (page === 'documents') return <DocumentsPage documentId={id} />;
+function Page({ page, id, passage }: Route): ReactElement {
+  if (page === 'documents') return <DocumentsPage documentId={id} passage={passage} />;
   if (page === 'pipelines') return <PipelinesPage name={id} />;
   if (page === 'system') return <SystemPage />;
   return <ChatPage conversation={id} />;

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { toMarkdown, citedPages, pageAt, passagesOf, toTurns } from './turns';
+import { toMarkdown, citedPages, numberedPassages, pageAt, passagesOf, toTurns } from './turns';
 
 const items = [
   {
@@ -61,6 +61,33 @@ describe('toTurns', () => {
       },
       { documentId: 'd2', filename: 'b.md', text: 'No reason.', score: 0.1 },
     ]);
+  });
+});
+
+describe('numberedPassages', () => {
+  const found = (chunk_id: string) => ({ file_id: 'd', filename: 'a.md', attributes: { chunk_id } });
+  const output = (annotations: object[]) =>
+    [
+      { type: 'file_search_call', results: ['a', 'b', 'c'].map(found) },
+      { type: 'message', content: [{ type: 'output_text', text: 'So. [1] Or. [2]', annotations }] },
+    ] as unknown as Parameters<typeof numberedPassages>[0]['output'];
+  const cite = (chunk_id?: string) => ({
+    type: 'file_citation',
+    file_id: 'd',
+    filename: 'a.md',
+    index: 1,
+    chunk_id,
+  });
+  const numbered = (annotations: object[]) =>
+    numberedPassages({ output: output(annotations) }).map(({ chunkId }) => chunkId);
+
+  it('are the cited passages in the order of the annotations, then the others', () => {
+    expect(numbered([cite('c'), cite('a'), cite('c')])).toEqual(['c', 'a', 'b']);
+  });
+
+  it('are those of the search in answers of earlier versions, and none while an engine is writing', () => {
+    expect(numbered([cite()])).toEqual(['a', 'b', 'c']);
+    expect(numbered([])).toEqual([]);
   });
 });
 

@@ -6,6 +6,7 @@ export interface Passage {
   filename: string;
   text: string;
   score: number;
+  chunkId?: string;
   /** Position of the passage in its document. */
   index?: number;
   heading?: string;
@@ -62,17 +63,34 @@ export function answerOf({ output }: Pick<Turn, 'output'>): string {
     .join('\n\n');
 }
 
-/** The passages of a turn, in the order of the numbers in its answer. */
+/** The passages of a turn: the cited ones in the order of the numbers in its answer, then the others. */
 export function passagesOf({ output }: Pick<Turn, 'output'>): Passage[] {
+  const found = foundPassages(output);
+  const cited = new Set(
+    citationsOf(output).flatMap(({ chunkId }) => {
+      const passage = chunkId === undefined ? undefined : found.find((each) => each.chunkId === chunkId);
+      return passage ?? [];
+    }),
+  );
+  return [...cited, ...found.filter((passage) => !cited.has(passage))];
+}
+
+/** The passages that the numbers of an answer name. None before the answer has citations: an engine is still writing. */
+export function numberedPassages(turn: Pick<Turn, 'output'>): Passage[] {
+  return citationsOf(turn.output).length > 0 ? passagesOf(turn) : [];
+}
+
+function foundPassages(output: Turn['output']): Passage[] {
   return output.flatMap((item) => {
     if (item.type !== 'file_search_call') return [];
     return (item.results ?? []).map(({ file_id = '', filename = '', text = '', score = 0, attributes }) => {
-      const { document_id, chunk_index, heading, page } = attributes ?? {};
+      const { document_id, chunk_id, chunk_index, heading, page } = attributes ?? {};
       return {
         documentId: typeof document_id === 'string' ? document_id : file_id,
         filename,
         text,
         score,
+        ...(typeof chunk_id === 'string' && { chunkId: chunk_id }),
         ...(typeof chunk_index === 'number' && { index: chunk_index }),
         ...(typeof heading === 'string' && { heading }),
         ...(typeof page === 'number' && { page }),
@@ -88,6 +106,8 @@ interface Citation {
   documentId: string;
   filename: string;
   page: unknown;
+  /** The cited passage. Absent in answers of earlier versions, whose numbers are those of the search. */
+  chunkId: string | undefined;
 }
 
 /** A citation of a document with pages. */
@@ -102,8 +122,9 @@ function citationsOf(output: Turn['output']): Citation[] {
       if (part.type !== 'output_text') continue;
       for (const annotation of part.annotations) {
         if (annotation.type !== 'file_citation') continue;
-        const { index, file_id: documentId, filename, page } = { page: undefined, ...annotation };
-        citations.push({ index: before + index, documentId, filename, page });
+        const extended = { page: undefined, chunk_id: undefined, ...annotation };
+        const { index, file_id: documentId, filename, page, chunk_id: chunkId } = extended;
+        citations.push({ index: before + index, documentId, filename, page, chunkId });
       }
     }
     // An empty line separates messages.

@@ -17,7 +17,13 @@ import { resumeUploads } from './uploads';
 resumeUploads();
 
 /** The page of the documents: uploads, the list, and an opened document. */
-export default function DocumentsPage({ documentId }: { documentId: string | undefined }): ReactElement {
+export default function DocumentsPage({
+  documentId,
+  passage,
+}: {
+  documentId: string | undefined;
+  passage: number | undefined;
+}): ReactElement {
   const t = useText();
   const [collection, setCollection] = useState<string | null>(null);
   const [search, setSearch] = useState('');
@@ -63,7 +69,11 @@ export default function DocumentsPage({ documentId }: { documentId: string | und
       </div>
       {documentId && (
         <DocumentView
-          opened={{ documentId, filename: opened?.name ?? '' }}
+          opened={{
+            documentId,
+            filename: opened?.name ?? '',
+            ...(passage !== undefined && { index: passage }),
+          }}
           onClose={() => navigate({ page: 'documents' })}
         />
       )}

@@ -5,15 +5,20 @@ export interface Route {
   page: 'chat' | 'documents' | 'pipelines' | 'system';
   /** Id of the shown object: a conversation, a document, a mega service. */
   id?: string;
+  /** The position of a passage in the document: `#/documents/ID?passage=3`, the address in a citation. */
+  passage?: number;
 }
 
 const pages = ['chat', 'documents', 'pipelines', 'system'] as const;
 
 /** Parses a fragment. An unknown page becomes the chat. */
 export function routeOf(hash: string): Route {
-  const [, name, id] = hash.split('/');
+  const [path = '', query] = hash.split('?');
+  const [, name, id] = path.split('/');
   const page = pages.find((known) => known === name) ?? 'chat';
-  return id ? { page, id: decodeURIComponent(id) } : { page };
+  const passage = /^passage=(\d{1,9})$/.exec(query ?? '')?.[1];
+  if (!id) return { page };
+  return { page, id: decodeURIComponent(id), ...(passage !== undefined && { passage: Number(passage) }) };
 }
 
 /** The fragment of a route, for links. */

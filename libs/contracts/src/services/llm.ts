@@ -207,7 +207,7 @@ export type TokenUsage = z.infer<typeof usageSchema>;
 export const citationSchema = z.object({
   startIndex: z.int(),
   endIndex: z.int(),
-  /** The passage number `[n]` of the prompt, from 1. */
+  /** The number `[n]` of the passage in the answer, from 1 in the order of first use. */
   passage: z.int(),
   documentId: z.string(),
   quote: z.string(),

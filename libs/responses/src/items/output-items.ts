@@ -1,4 +1,4 @@
-import { pageOfQuote, type Citation, type RetrievedDocument } from '#contracts';
+import { addressOf, pageOfQuote, type Citation, type RetrievedDocument } from '#contracts';
 
 /** A token with its log probability, in the format of the Responses API: `bytes` is always an array. */
 export interface LogProb {
@@ -14,8 +14,12 @@ export interface FileCitation {
   file_id: string;
   filename: string;
   index: number;
-  /** Extension of OpenAI's fields: the page of a paged document. */
+  /** Extensions of OpenAI's fields: the page of a paged document. */
   page?: number;
+  /** The web address of a linked document, or of the passage in the page. */
+  url?: string;
+  chunk_id: string;
+  quote: string;
 }
 
 export interface OutputText {
@@ -160,7 +164,7 @@ export function fileSearchResult(document: RetrievedDocument): FileSearchResult 
   return { ...fileOf(document), text, score, attributes: attributesOf(document) };
 }
 
-/** Citations as annotations. A citation is dropped if its passage is not among the documents. */
+/** Citations as annotations. A citation without a quote, or of a passage that is not among the documents, is dropped. */
 export function fileCitations(
   citations: readonly Citation[],
   documents: readonly RetrievedDocument[],
@@ -168,14 +172,18 @@ export function fileCitations(
   const byId = new Map(documents.map((document) => [document.id, document]));
   return citations.flatMap(({ documentId, endIndex, quote }): FileCitation[] => {
     const document = byId.get(documentId);
-    if (!document) return [];
+    if (!document || quote === '') return [];
     const page = pageOfQuote(document, quote);
+    const url = addressOf(document);
     return [
       {
         type: 'file_citation',
         ...fileOf(document),
         index: endIndex,
         ...(page !== undefined && { page }),
+        ...(url !== undefined && { url }),
+        chunk_id: document.id,
+        quote,
       },
     ];
   });

@@ -20,6 +20,8 @@ export interface HttpCall {
   owner?: string;
   /** The holder of the request's key. */
   caller?: Caller;
+  /** The address under which the client reaches the server: `https://ai.example`. Absent without a valid Host header. */
+  origin?: string;
 }
 
 declare module 'fastify' {
@@ -64,7 +66,22 @@ function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
     signal: abort.signal,
     owner: ownerOf(request),
     caller: request.meganestCaller,
+    origin: originOf(request),
   };
+}
+
+/** A host and its port, also an IPv6 address. */
+const hostName = /^(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/;
+
+/** The address that the client used. A proxy that changes it names it in the headers `x-forwarded-…`. */
+function originOf({ headers, protocol }: Pick<FastifyRequest, 'headers' | 'protocol'>): string | undefined {
+  const forwarded = (name: string) =>
+    String(headers[name] ?? '')
+      .split(',')[0]!
+      .trim();
+  const host = [forwarded('x-forwarded-host'), headers.host ?? ''].find((name) => hostName.test(name));
+  const isSecure = /^https$/i.test(forwarded('x-forwarded-proto') || protocol);
+  return host === undefined ? undefined : `${isSecure ? 'https' : 'http'}://${host}`;
 }
 
 declare module 'fastify' {

@@ -46,7 +46,7 @@ describe('passages that a model is shown', () => {
       filename: '1.md',
       text: 'one',
       score: 0.5,
-      attributes: { year: 1900, page: 2 },
+      attributes: { chunk_id: 'chunk-1', year: 1900, page: 2 },
     });
   });
 });

@@ -18,6 +18,7 @@ import {
 import { VectorStoresRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { withAddresses } from '../../mega-services/page-address.js';
 import { requireStore } from '../../vector-stores/attached-files.service.js';
 import { VectorStoreSearch, type FoundPassage } from '../../vector-stores/vector-store-search.js';
 import { rankingOptionsSchema } from '../../vector-stores/vector-store.requests.js';
@@ -55,7 +56,7 @@ export class FileSearchSource implements ServerToolSource {
     const question = questionOf(context.messages);
     if (question === '') return { tools: [] };
     const found = yield* this.#search(tool, [question], context);
-    return { tools: [], documents: found.map(toDocument) };
+    return { tools: [], documents: withAddresses(found.map(toDocument), context.call.origin) };
   }
 
   #serverTool(tool: FileSearchTool, model: ModelInfo): ServerTool {
@@ -74,7 +75,7 @@ export class FileSearchSource implements ServerToolSource {
     const found = yield* this.#search(tool, queries, context);
     const shown = withinWords(found, maxInputTokens * wordsPerToken);
     const output = numberedPassages(shown, context.documents.length);
-    return { output, documents: shown.map(toDocument) };
+    return { output, documents: withAddresses(shown.map(toDocument), context.call.origin) };
   }
 
   /** Searches, and shows the search as an item of the response. */
@@ -190,9 +191,10 @@ export function toSearchResult({ file, passage, score }: FoundPassage): FileSear
 }
 
 /** The position of the passage in its file, as attributes. Attributes of the file with the same names replace them. */
-function placeOf({ metadata }: RetrievedDocument): FileSearchResult['attributes'] {
+function placeOf({ id, metadata }: RetrievedDocument): FileSearchResult['attributes'] {
   const { chunk_index: index, page } = metadata;
   return {
+    chunk_id: id,
     ...(typeof index === 'number' && { chunk_index: index }),
     ...(typeof page === 'number' && { page }),
   };
