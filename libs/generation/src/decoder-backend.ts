@@ -73,8 +73,8 @@ export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequen
 export interface SequenceOptions {
   /** Decoding may append several tokens in one pass, and may truncate. */
   readonly speculative?: boolean;
-  /** Its logits do not depend on other sequences of a pass, up to the last bit. */
-  readonly reproducible?: boolean;
+  /** Its logits do not depend on other sequences, up to the last bit, if each pass appends one token of it. */
+  readonly repeatable?: boolean;
   /** The images of its prompt. Only for a backend that {@link DecoderBackend.takesImages}. */
   readonly images?: PromptImages;
 }

@@ -133,14 +133,17 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
         (sequence) => bySequence.get(sequence) ?? { sequence, tokens: [], logits: 0 },
       );
       group.fit(Math.max(...rows.map(({ sequence, tokens }) => sequence.length + tokens.length)));
-      const active = rows.filter(({ tokens }) => tokens.length > 0);
-      const isFew = this.areFewTokens(active);
-      const logits = isFew
-        ? await this.runFewTokens(group.cache, active)
-        : await this.run({ cache: group.cache, firstSlot: 0, rows });
-      // A pass ends the logits of the one before.
-      const kept = different.size > 1 ? logits.map((each) => each.slice()) : logits;
-      (isFew ? active : rows).forEach(({ sequence }, index) => results.set(sequence, kept[index]!));
+      const passes = this.passesOf(rows);
+      for (const { rows: taken, isByKernels } of passes) {
+        const logits = isByKernels
+          ? await this.runFewTokens(group.cache, taken)
+          : await this.run({ cache: group.cache, firstSlot: 0, rows: taken });
+        // A pass ends the logits of the one before.
+        const isOnly = different.size === 1 && passes.length === 1;
+        taken.forEach(({ sequence, tokens }, index) => {
+          if (tokens.length > 0) results.set(sequence, isOnly ? logits[index]! : logits[index]!.slice());
+        });
+      }
     }
     return items.map(({ sequence }) => results.get(sequence)!);
   }
@@ -166,9 +169,13 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     return this.session.release();
   }
 
-  /** Speculative sequences have batches of their own, because a pass over several tokens rounds differently. */
+  /**
+   * Speculative sequences have batches of their own, because a pass over several tokens rounds differently, and repeatable
+   * ones, because the kernels compute them.
+   */
   private assignGroup(sequence: KvSequence, positions: number): KvCacheBatch {
-    const key = `${lengthClass(positions)}${sequence.options.speculative ? ' speculative' : ''}`;
+    const { speculative, repeatable } = sequence.options;
+    const key = [lengthClass(positions), speculative && 'speculative', repeatable && 'repeatable'].join(' ');
     const group = this.groups.get(key) ?? new KvCacheBatch(this.tensors);
     this.groups.set(key, group);
     if (sequence.group === group) return group;
@@ -177,21 +184,40 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     return group;
   }
 
-  /** Sums of the kernels run in another order than those of the graph, which reproducible sequences always use. */
-  private areFewTokens(items: readonly KvItem[]): boolean {
-    const isFree = items.every(({ sequence }) => !sequence.options.reproducible);
-    return isFree && (this.kernels?.takes(items) ?? false);
+  /**
+   * Divides the rows of a batch into passes of the kernels and of the graph, which sum in another order. For a repeatable
+   * sequence the choice depends on its length and its tokens only, for others the faster one is taken.
+   */
+  private passesOf(rows: readonly KvItem[]): { rows: readonly KvItem[]; isByKernels: boolean }[] {
+    const { kernels } = this;
+    const active = rows.filter(({ tokens }) => tokens.length > 0);
+    if (!kernels) return [{ rows, isByKernels: false }];
+    if (!active.some(({ sequence }) => sequence.options.repeatable)) {
+      const isByKernels = kernels.takes(active);
+      return [{ rows: isByKernels ? active : rows, isByKernels }];
+    }
+    const isShort = (item: KvItem) => kernels.canTake(item);
+    const long = rows.map((item) => (isShort(item) ? { ...item, tokens: [], logits: 0 } : item));
+    const passes = [
+      { rows: active.filter(isShort), isByKernels: true },
+      { rows: long, isByKernels: false },
+    ];
+    return passes.filter((pass) => pass.rows.some(({ tokens }) => tokens.length > 0));
   }
 
   /** Messages of the thread are handled before the pass, since it keeps the thread busy. */
   private async runFewTokens(cache: KvCache, items: readonly KvItem[]): Promise<Float32Array[]> {
     await setImmediate();
-    const { logits, news } = this.kernels!.decode(items);
-    items.forEach(({ sequence }, batchRow) => {
-      cache.append(news, { batchRow, slot: sequence.slot, start: sequence.length, count: 1 });
-      sequence.length += 1;
+    const all: Float32Array[] = [];
+    this.kernels!.decodeAll(items, (pass, { logits, news }) => {
+      pass.forEach(({ sequence }, batchRow) => {
+        cache.append(news, { batchRow, slot: sequence.slot, start: sequence.length, count: 1 });
+        sequence.length += 1;
+      });
+      // The next pass overwrites them.
+      all.push(...(pass.length < items.length ? logits.map((each) => each.slice()) : logits));
     });
-    return logits;
+    return all;
   }
 
   /** Returns the requested logits of each row. Shorter rows are padded; results for padding are dropped. */

@@ -66,6 +66,9 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
 /** Four threads of the kernels reach the bandwidth of the memory on most machines. */
 const maxKernelThreads = 4;
 
+/** Threads of the kernels of wide passes; each has a small heap. */
+const maxWideThreads = 8;
+
 /** A thread of the kernels reads weights about as fast as two of the graph. */
 const kernelThreads = (threads: number): number =>
   Math.min(maxKernelThreads, Math.max(1, Math.floor(threads / 2)));
@@ -81,7 +84,11 @@ async function loadKernels(
   const wanted = model.weights === 'int4' ? kernelBytes / shareOfInt4 : kernelBytes;
   const maxBytes = Math.min(wanted, availableMemory() / 2);
   try {
-    return await KernelDecoder.load(directory, model, { maxBytes, threads: kernelThreads(threads) });
+    return await KernelDecoder.load(directory, model, {
+      maxBytes,
+      threads: kernelThreads(threads),
+      wideThreads: Math.min(maxWideThreads, threads),
+    });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     process.emitWarning(`${directory}: answers are written without kernels in WebAssembly: ${reason}`);

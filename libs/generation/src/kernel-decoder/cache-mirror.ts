@@ -121,6 +121,12 @@ export class CacheMirrors {
     this.scratch = memory.allocate((capacity + positionsOfBlock) * model.headDim);
   }
 
+  /** Makes mirrors for up to `wanted` sequences of a pass. Returns their number, which the memory limits. */
+  makeRoom(wanted: number): number {
+    while (this.mirrors.length < wanted && this.create());
+    return Math.min(wanted, this.mirrors.length);
+  }
+
   /** Reserves a mirror for each of these sequences. Returns false if there are too few for all of them. */
   reserve(sequences: readonly KvSequence[]): boolean {
     const missing = sequences.filter((sequence) => !this.mirrorOf(sequence)).length;
@@ -133,11 +139,15 @@ export class CacheMirrors {
     return true;
   }
 
-  /** Returns the mirrors of sequences for which {@link reserve} returned true, in their order. */
+  /**
+   * Returns the mirrors of sequences for which {@link reserve} returned true, or {@link makeRoom} their number, in their order. The
+   * latter may take mirrors of running sequences, whose caches are copied again for their next tokens.
+   */
   follow(sequences: readonly KvSequence[]): CacheMirror[] {
     this.passes += 1;
     return sequences.map((sequence) => {
-      const mirror = this.mirrorOf(sequence) ?? this.unused(sequences)[0]!;
+      const mirror =
+        this.mirrorOf(sequence) ?? this.unused(sequences)[0] ?? this.create() ?? this.oldest(sequences);
       mirror.follow(sequence);
       mirror.lastPass = this.passes;
       return mirror;
@@ -161,6 +171,12 @@ export class CacheMirrors {
       ({ owner, lastPass }) => owner && !sequences.includes(owner) && lastPass < this.passes - recentPasses,
     );
     return [...free, ...old.toSorted((left, right) => left.lastPass - right.lastPass)];
+  }
+
+  /** The mirror that has not been used for the longest time. */
+  private oldest(sequences: readonly KvSequence[]): CacheMirror {
+    const others = this.mirrors.filter(({ owner }) => !owner || !sequences.includes(owner));
+    return others.reduce((oldest, mirror) => (mirror.lastPass < oldest.lastPass ? mirror : oldest));
   }
 
   private create(): CacheMirror | undefined {

@@ -44,7 +44,7 @@ const families: Record<string, Partial<ReferenceConfig>> = {
 const hasRelaxedSimd = Number(process.versions.node.split('.')[0]) >= 22;
 const ample = { sequenceBytes: 2 ** 26, prefixBytes: 0 };
 const settings = { device: 'cpu', threads: 1 } as const;
-const limits = { maxBytes: 2 ** 26, threads: 2 };
+const limits = { maxBytes: 2 ** 26, threads: 2, wideThreads: 3 };
 
 let folder: string;
 beforeAll(async () => {
@@ -244,15 +244,49 @@ describe.each(['float', 'int8'] as const)('a decoder of few tokens, cache %s', (
     decoder!.close();
   });
 
-  it('leaves sequences that must be reproducible to the graph', async () => {
-    const rows = [];
-    for (const backend of [loaded.graph, loaded.kernels]) {
-      const sequence = backend.openSequence(tokensOf(5), { reproducible: true });
-      await backend.prefill({ sequence, tokens: tokensOf(5), logits: 0 });
-      for (const token of [7, 8]) rows.push(await step(backend, sequence, [token]));
-      sequence.release();
+  /** Logits of three tokens behind each of `count` repeatable sequences that run together; the last one is as long as a mirror. */
+  async function repeatable(backend: CompiledOnnxBackend, seeds: readonly number[]): Promise<number[][]> {
+    const sequences: KvSequence[] = [];
+    for (const seed of seeds) {
+      const prompt = tokensOf(seed === 12 ? 511 : 10 + seed, seed);
+      const sequence = backend.openSequence(prompt, { repeatable: true });
+      for (let start = 0; start < prompt.length; start += backend.prefillChunk)
+        await backend.prefill({
+          sequence,
+          tokens: prompt.slice(start, start + backend.prefillChunk),
+          logits: 0,
+        });
+      sequences.push(sequence);
     }
-    expect(rows.slice(0, 2)).toEqual(rows.slice(2));
+    const rows: number[][] = seeds.map(() => []);
+    for (const token of [3, 4, 5]) {
+      const items = sequences.map((sequence) => ({ sequence, tokens: [token], logits: 1 }));
+      for (const [row, found] of (await backend.decode(items)).entries()) rows[row]!.push(...found);
+    }
+    for (const sequence of sequences) sequence.release();
+    return rows;
+  }
+
+  it('computes repeatable sequences the same to the last bit, in any number and behind the last mirror', async () => {
+    const seeds = [...Array(13).keys()];
+    const alone: number[][] = [];
+    for (const seed of seeds) alone.push(...(await repeatable(loaded.kernels, [seed])));
+    for (const count of [2, 3, 8, 13]) {
+      const some = seeds.slice(-count);
+      expect(await repeatable(loaded.kernels, some)).toEqual(alone.slice(-count));
+    }
+  });
+
+  it('computes repeatable sequences with fewer mirrors than sequences', async () => {
+    const { directory, model } = loaded;
+    const tensors = await OnnxTensors.open(model.onnxPath);
+    const bytes = weightBytes(await readDecoderShape(directory), tensors) + 2 * 512 * bytesPerPosition(model);
+    await tensors.close();
+    const decoder = await KernelDecoder.load(directory, model, { ...limits, maxBytes: bytes });
+    const few = await CompiledOnnxBackend.load(model, settings, ample, decoder);
+    const seeds = [1, 2, 3, 4, 5];
+    expect(await repeatable(few, seeds)).toEqual(await repeatable(loaded.kernels, seeds));
+    await few.dispose();
   });
 
   it('leaves sequences beyond its memory to the graph', async () => {

@@ -3,7 +3,7 @@ import type { ForwardItem } from '../decoder-backend.js';
 import { bytesPerPosition, type KvSequence, type NewKeyValues } from '../kv-cache/kv-cache.js';
 import { CacheMirrors } from './cache-mirror.js';
 import { CachedAttention, type TokenPlace } from './cached-attention.js';
-import { KernelMemory } from './kernels.js';
+import { KernelMemory, type ThreadTeam } from './kernels.js';
 import {
   isSupported,
   paddedRows,
@@ -18,11 +18,13 @@ import {
 const maxPositions = 4096;
 const positionStep = 64;
 
+/** Maximum tokens of a pass. */
+const maxRows = 8;
 /**
- * Tokens of a pass. Products of bytes take 2.5 times as long for eight tokens as for one. Products of words are slower
- * than the graph from three tokens on.
+ * Tokens of a pass up to which the kernels are faster than the graph. Products of bytes take 2.5 times as long for eight tokens as for
+ * one. Products of words are slower than the graph from three tokens on.
  */
-const maxRows = { bytes: 8, words: 2 };
+const fastRows = { bytes: maxRows, words: 2 };
 /** The fewest columns of a block. */
 const smallestBlock = 16;
 
@@ -33,8 +35,10 @@ const mostBytes = 3.75 * 2 ** 30;
 export interface KernelLimits {
   /** Bytes of its weights and of its mirrors of caches. */
   readonly maxBytes: number;
-  /** Threads of a product. */
+  /** Threads of a product that reads its weights as fast as the memory. */
   readonly threads: number;
+  /** Threads of a product that the processor limits. */
+  readonly wideThreads: number;
 }
 
 /** Results of a pass, in memory that the next one overwrites. */
@@ -46,6 +50,12 @@ export interface TokenResults {
 }
 
 type KvItem = ForwardItem<KvSequence>;
+
+interface KernelParts {
+  readonly weights: KernelWeights;
+  readonly mirrors: CacheMirrors;
+  readonly memory: KernelMemory;
+}
 
 /** Addresses of the vectors of a pass, each for all rows. */
 interface Vectors {
@@ -73,21 +83,31 @@ interface Vectors {
 export class KernelDecoder {
   private readonly vectors: Vectors;
   private readonly attention: CachedAttention;
-  /** Maximum number of tokens of a pass. */
-  private readonly rows: number;
+  /** Number of tokens up to which a pass is faster than one of the graph. */
+  private readonly fastRows: number;
+  private readonly weights: KernelWeights;
+  private readonly mirrors: CacheMirrors;
+  private readonly memory: KernelMemory;
+  private readonly team: ThreadTeam;
+  /** The threads of passes over more than {@link fastRows}. */
+  private readonly wideTeam: ThreadTeam;
 
   private constructor(
     model: CompiledDecoder,
     private readonly shape: DecoderShape,
-    private readonly weights: KernelWeights,
-    private readonly mirrors: CacheMirrors,
-    private readonly memory: KernelMemory,
+    { weights, mirrors, memory }: KernelParts,
+    { threads, wideThreads }: KernelLimits,
   ) {
+    this.weights = weights;
+    this.mirrors = mirrors;
+    this.memory = memory;
     const areBytes = model.weights === 'int4' || memory.kernels.multipliesBytes();
-    this.rows = areBytes ? maxRows.bytes : maxRows.words;
-    const sizes = { rows: this.rows, capacity: mirrors.capacity, isExact: weights.isExact };
+    this.fastRows = areBytes ? fastRows.bytes : fastRows.words;
+    this.team = memory.startTeam(threads);
+    this.wideTeam = areBytes ? this.team : memory.startTeam(wideThreads);
+    const sizes = { rows: maxRows, capacity: mirrors.capacity, isExact: weights.isExact };
     this.attention = new CachedAttention(model, shape, memory, sizes);
-    this.vectors = this.allocateVectors(this.rows);
+    this.vectors = this.allocateVectors(maxRows);
   }
 
   /**
@@ -98,7 +118,7 @@ export class KernelDecoder {
   static async load(
     directory: string,
     model: CompiledDecoder,
-    { maxBytes, threads }: KernelLimits,
+    limits: KernelLimits,
   ): Promise<KernelDecoder | undefined> {
     const shape = await readDecoderShape(directory);
     if (!isSupported(shape, model)) return undefined;
@@ -106,18 +126,18 @@ export class KernelDecoder {
     let memory: KernelMemory | undefined;
     try {
       const perPosition = bytesPerPosition(model);
-      const positions = (Math.min(maxBytes, mostBytes) - weightBytes(shape, tensors)) / perPosition;
+      const positions = (Math.min(limits.maxBytes, mostBytes) - weightBytes(shape, tensors)) / perPosition;
       const longest = Math.min(maxPositions, shape.contextLength + positionStep - 1, positions);
       const capacity = wholeSteps(longest);
       if (capacity <= 0) return undefined;
-      memory = await KernelMemory.create(threads);
+      memory = await KernelMemory.create();
       if (model.weights === 'int4' && !memory.isRelaxed) {
         memory.close();
         return undefined;
       }
       const weights = await new WeightReader(tensors, shape, memory, capacity).read();
       const mirrors = new CacheMirrors(model, capacity, Math.floor(positions / capacity), memory);
-      return new KernelDecoder(model, shape, weights, mirrors, memory);
+      return new KernelDecoder(model, shape, { weights, mirrors, memory }, limits);
     } catch (error) {
       memory?.close();
       throw error;
@@ -127,13 +147,26 @@ export class KernelDecoder {
   }
 
   /**
-   * True if it can compute these tokens in one pass. Several tokens of one sequence are left to the graph, which takes about as
-   * long for them (docs/decisions/0330).
+   * True if it computes these tokens in one pass, and faster than the graph. Several tokens of one sequence are left to the graph, which
+   * takes about as long for them (docs/decisions/0330).
    */
   takes(items: readonly KvItem[]): boolean {
-    if (items.length > this.rows || items.some(({ tokens }) => tokens.length > 1)) return false;
-    const fits = items.every(({ sequence }) => sequence.length < this.mirrors.capacity);
-    return fits && this.mirrors.reserve(items.map(({ sequence }) => sequence));
+    if (items.length > this.fastRows || !items.every((item) => this.canTake(item))) return false;
+    return this.mirrors.reserve(items.map(({ sequence }) => sequence));
+  }
+
+  /** True if it can compute the token, whatever the other tokens of its pass are. */
+  canTake({ sequence, tokens }: KvItem): boolean {
+    return tokens.length === 1 && sequence.length < this.mirrors.capacity && this.mirrors.makeRoom(1) > 0;
+  }
+
+  /** Computes tokens that it {@link canTake}, in as many passes as they need, and hands each pass to `take`. */
+  decodeAll(items: readonly KvItem[], take: (pass: readonly KvItem[], results: TokenResults) => void): void {
+    const size = this.mirrors.makeRoom(Math.min(maxRows, items.length));
+    for (let start = 0; start < items.length; start += size) {
+      const pass = items.slice(start, start + size);
+      take(pass, this.decode(pass));
+    }
   }
 
   /** Computes a token behind each sequence; the caller raises their lengths. */
@@ -256,7 +289,8 @@ export class KernelDecoder {
   ) {
     const { vectors, memory } = this;
     const { activations, factors } = vectors;
-    const { kernels, task, isShared } = memory;
+    const { kernels } = memory;
+    const { task, isShared } = rows > this.fastRows ? this.wideTeam : this.team;
     if (planes > 0) kernels.quantizeBlocks(input, activations, columns, rows, factors, block);
     else kernels.quantizeRows(input, activations, columns, rows, factors);
     const sizes = [outputs, columns, rows, planes, block] as const;

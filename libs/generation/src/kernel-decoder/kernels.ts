@@ -129,6 +129,14 @@ export interface KernelThreadInput {
   readonly task: number;
 }
 
+/** Threads that share products. */
+export interface ThreadTeam {
+  /** Address of the product that they share. */
+  readonly task: number;
+  /** False for the calling thread alone. */
+  readonly isShared: boolean;
+}
+
 /** Returns the kernels over a memory. */
 export const kernelsOf = ({ module, memory }: Omit<KernelThreadInput, 'task'>): DecoderKernels =>
   instantiate(module, memory) as DecoderKernels;
@@ -158,32 +166,35 @@ export class KernelMemory extends GrowingMemory {
   readonly kernels: DecoderKernels;
   private used = alignment;
   private everything = new Float32Array(this.buffer);
-  /** Address of the product that threads share. */
-  readonly task = this.allocate(taskBytes);
+  private readonly teams: ThreadTeam[] = [];
 
   private constructor(
-    module: WasmModule,
+    private readonly module: WasmModule,
     /** The kernels have relaxed SIMD, which products of weights in blocks need. */
     readonly isRelaxed: boolean,
-    /** Other threads may help with products. */
-    readonly isShared: boolean,
   ) {
     super();
     this.kernels = kernelsOf({ module, memory: this.memory });
   }
 
-  /** Loads the kernels over a new memory, and starts the threads that help this one. */
-  static async create(threads: number): Promise<KernelMemory> {
+  /** Loads the kernels over a new memory. */
+  static async create(): Promise<KernelMemory> {
     const { module, isRelaxed } = await compileKernels();
-    const created = new KernelMemory(module, isRelaxed, threads > 1);
-    const workerData: KernelThreadInput = { module, memory: created.memory, task: created.task };
+    return new KernelMemory(module, isRelaxed);
+  }
+
+  /** Starts threads that help this one with products, so that `threads` of them share each. */
+  startTeam(threads: number): ThreadTeam {
+    const team = { task: this.allocate(taskBytes), isShared: threads > 1 };
+    const workerData: KernelThreadInput = { module: this.module, memory: this.memory, task: team.task };
     for (let helper = 1; helper < threads; helper++) startHelper(workerData);
-    return created;
+    this.teams.push(team);
+    return team;
   }
 
   /** Ends the threads. */
   close(): void {
-    this.kernels.endThreads(this.task);
+    for (const { task } of this.teams) this.kernels.endThreads(task);
   }
 
   /** Returns the address of new memory, filled with zeros. Throws RangeError if the memory cannot grow. */

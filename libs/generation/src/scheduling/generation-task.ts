@@ -80,10 +80,10 @@ export class GenerationTask {
 
   /** Opens the sequence; prefill may begin. */
   admit(): void {
-    const { promptIds, parameters, images } = this.work;
+    const { promptIds, images } = this.work;
     const options = {
       speculative: this.takesSeveral,
-      reproducible: parameters.seed !== undefined,
+      repeatable: this.isRepeatable,
       ...(images && { images }),
     };
     this.sequence = this.model.backend.openSequence(promptIds, options);
@@ -169,6 +169,15 @@ export class GenerationTask {
       margin: this.takesSeveral ? backend.draftMargin : undefined,
     };
     return new Completion(choice, sequence, sampler, this.limits(), options);
+  }
+
+  /** The tokens do not depend on other requests: with a seed, and where the likeliest token is always taken. */
+  private get isRepeatable(): boolean {
+    const {
+      parameters,
+      parameters: { seed },
+    } = this.work;
+    return seed !== undefined || samplingSettings(parameters, this.model.config.defaults).temperature === 0;
   }
 
   /** Passes may take several tokens, which changes how they round. */
