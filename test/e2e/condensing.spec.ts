@@ -56,7 +56,8 @@ describe('a follow-up with a model that writes', () => {
     expect(degraded).toBeNull();
     expect(receipt).toContain(JSON.stringify({ question: rewritten, by: 'model' }));
     expect(condensing).toHaveLength(1);
-    expect(condensing[0]).toMatchObject({ temperature: 0, max_tokens: 120 });
+    expect(condensing[0]).not.toHaveProperty('temperature');
+    expect(condensing[0]).not.toHaveProperty('max_tokens');
     expect(JSON.stringify(condensing[0]!.messages)).toContain(first);
     expect(answering).toHaveLength(1);
     const told = JSON.stringify(answering[0]!.messages);

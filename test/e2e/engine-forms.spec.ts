@@ -258,7 +258,9 @@ describe('a mega service in front of an engine that calls tools', () => {
     expect(json()).toMatchObject({ model, choices: [{ message: { content: '{"n": 1}' } }] });
     expect(asked).toHaveLength(2);
     answers({ text: 'one' }, { text: 'two' });
-    expect((await chat({ model, messages: question, response_format })).status).toBe(502);
+    const failed = await chat({ model, messages: question, response_format });
+    expect(failed.status).toBe(502);
+    expect(failed.asked).toHaveLength(2);
   });
 
   it('streams as the model writes', async () => {

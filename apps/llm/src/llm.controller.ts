@@ -14,6 +14,7 @@ import {
   modelObject,
   namingFormParams,
   namingToolParams,
+  planThinking,
   unusedLabels,
   type ChatCompletionRequest,
   type CompletionIdentity,
@@ -128,8 +129,8 @@ export class LlmController {
     const { model, extra, stream, includeUsage, legacyFunctions } = chat;
     const { request: asked, ignored: unused } = callableTools(chat, this.llm.model);
     const ignored = [...ignoredFields(extra), ...unused];
-    // Only the gateway maps the effort to the template; callers of this service can send the template's variables.
-    if (chat.reasoningEffort) ignored.push(chat.reasoningEffort.field);
+    const thinking = planThinking(chat, this.llm.model);
+    ignored.push(...thinking.ignored);
     ignored.push(...unusedLabels(chat.labels, this.llm.model));
     // OPEA's clients send the model of their own engine. The one model of this service answers.
     if (model != null && model !== this.llm.model.id) ignored.push('model');
@@ -141,7 +142,7 @@ export class LlmController {
       tools: asked.tools,
       tool_choice: asked.toolChoice,
       parallel_tool_calls: asked.parallelToolCalls,
-      chat_template_kwargs: chat.chatTemplateKwargs,
+      chat_template_kwargs: thinking.kwargs,
       labels: chat.labels,
       whole: !stream,
     };

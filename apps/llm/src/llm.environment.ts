@@ -51,13 +51,20 @@ export function selectSettings(
 ): LlmSettings {
   const replaced =
     environment.LLM_ENDPOINT !== undefined || (environment.LLM_MODEL_ID ?? llm.model) !== llm.model;
-  const settings = (replaced && llm.endpoint) || llm;
+  const chosen = (replaced && llm.endpoint) || llm;
+  const settings = environment.LLM_ENDPOINT === undefined ? chosen : withoutParameters(chosen);
   const { LLM_TOOLS: tools, LLM_CONDENSE_TIMEOUT_MS: condenseTimeoutMs } = environment;
   return {
     ...settings,
     ...(tools !== 'auto' && { callsTools: tools === 'true' }),
     ...(condenseTimeoutMs !== undefined && { condenseTimeoutMs }),
   };
+}
+
+/** An engine has defaults of its own, and some refuse a limit or a temperature: only the caller's are sent. */
+function withoutParameters(settings: LlmSettings): LlmSettings {
+  const { parameters: _local, ...grounding } = settings.grounding;
+  return { ...settings, parameters: {}, grounding };
 }
 
 /** Injection token of the {@link LlmSettings}. */

@@ -130,6 +130,18 @@ describe('LlmService', () => {
     expect(last).toMatchObject({ citations: [{ documentId: 'd', passage: 1 }] });
   });
 
+  it('refuses for each answer where the search found nothing, and does not ask the model', async () => {
+    for (const documents of [[], [{ ...document, text: ' \n' }]]) {
+      const { collect, generator } = serve(['Paris.']);
+      const { chunks, last } = await collect({ documents, n: 2 });
+      const textOf = (index: number) =>
+        chunks.flatMap(({ choice, text }) => (choice === index ? text : [])).join('');
+      expect([textOf(0), textOf(1)]).toEqual(['No idea.', 'No idea.']);
+      expect(last).toMatchObject({ finishReason: 'stop', model: 'fake', usage: { completionTokens: 0 } });
+      expect(generator.request).toBeUndefined();
+    }
+  });
+
   it('puts nothing in the place of a refusal, and checks nothing in it', async () => {
     const { collect, generator } = serve([]);
     generator.generate = async function* (): AsyncGenerator<GenerationEvent, void, void> {

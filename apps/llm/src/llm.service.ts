@@ -20,6 +20,7 @@ import { assertImages } from './load-images.js';
 import { generatorToken, type LlmGenerator } from './open-generator.js';
 import { planAnswer, withoutUndefined } from './plan-answer.js';
 import { answererToken, type ExtractiveAnswerer } from './reading/extractive-answerer.js';
+import { smallTalkTopic } from './reading/small-talk.js';
 import { ThreadCheck } from './thread-check.js';
 import { templateVariables } from './tools/plan-calls.js';
 
@@ -116,6 +117,20 @@ export class LlmService implements OnApplicationShutdown {
     await Promise.all([this.generator.close(), this.answerer?.close(), this.#forms.close()]);
   }
 
+  /** The model is one of a remote engine, which has its own defaults. */
+  get isRemote(): boolean {
+    return this.generator.check !== undefined;
+  }
+
+  /** The model can be asked not to reason. */
+  get turnsThinkingOff(): boolean {
+    const { template, rendersTemplates } = this.generator;
+    return (
+      rendersTemplates ??
+      (template !== undefined && templateVariables(template.source).includes('enable_thinking'))
+    );
+  }
+
   get #condensesWithinMs(): number | undefined {
     return this.settings.writes === false ? undefined : this.settings.condenseTimeoutMs;
   }
@@ -131,6 +146,7 @@ export class LlmService implements OnApplicationShutdown {
     assertServedModel(request.model, id);
     assertImages(request.messages, modalities);
     if (this.answerer && quotes(request)) return this.#quote(this.answerer, request, signal);
+    if (foundNothing(request)) return this.#refuse(request);
     const plan = await planAnswer(request, this.settings, this.generator, this.#forms);
     const { request: asked, read, mayBreak, check } = plan;
     const tally = new TokenTally(this.metrics);
@@ -140,8 +156,22 @@ export class LlmService implements OnApplicationShutdown {
     const count = () => this.generator.countPromptTokens(asked.messages, asked.chatTemplateKwargs);
     const chunks = check(events, () => tally.soFar(count));
     // Each piece of a remote engine stays one chunk.
-    const isRemote = this.generator.check !== undefined;
-    return { chunks: isRemote ? chunks : inWords(chunks), model: id, settle: (usage) => tally.settle(usage) };
+    return {
+      chunks: this.isRemote ? chunks : inWords(chunks),
+      model: id,
+      settle: (usage) => tally.settle(usage),
+    };
+  }
+
+  /** The answer to a question for which the search found nothing. The model is not asked: it knows other things. */
+  #refuse({ n = 1 }: GenerateRequest): OpenAnswer {
+    const { noAnswer: text } = this.settings.grounding;
+    const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+    const chunks = Array.from({ length: n }, (_unused, choice): GenerationChunk => {
+      const isLast = choice === n - 1;
+      return { choice, text, finishReason: 'stop', ...(isLast && { usage }) };
+    });
+    return { chunks: inWords(chunks), model: this.generator.info.id, settle: () => undefined };
   }
 
   /** An answer that quotes sentences of the documents. */
@@ -159,7 +189,9 @@ export class LlmService implements OnApplicationShutdown {
   }
 }
 
-async function* inWords(chunks: AsyncIterable<GenerationChunk>): AsyncGenerator<GenerationChunk, void, void> {
+async function* inWords(
+  chunks: AsyncIterable<GenerationChunk> | Iterable<GenerationChunk>,
+): AsyncGenerator<GenerationChunk, void, void> {
   for await (const chunk of chunks) yield* byWord(chunk);
 }
 
@@ -196,6 +228,17 @@ function quotes(request: GenerateRequest): boolean {
   const mayCall = tools !== undefined && tools.length > 0 && tool_choice?.mode !== 'none';
   const shows = messages.some(({ images = [] }) => images.length > 0);
   return documents !== undefined && !mayCall && !constraint && chat_template === undefined && !shows;
+}
+
+/**
+ * Whether a search found nothing for a question that needs its passages. A follow-up may be about the conversation, a
+ * greeting needs no passages, and tools may help: the model answers these, with its instructions.
+ */
+function foundNothing(request: GenerateRequest): boolean {
+  const { documents, documents_told, messages } = request;
+  if (documents_told || !quotes(request) || documents?.some(({ text }) => text.trim() !== '')) return false;
+  const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  return asked.length === 1 && !smallTalkTopic(asked[0] ?? '');
 }
 
 /** Counts the tokens of one generation while they are written, so that the metrics never lag behind the work. */

@@ -56,11 +56,22 @@ it.each([
 it("asks another model in another way than the profile's own", () => {
   expect(selectSettings(profile, environmentOf({}))).toEqual(profile.llm);
   expect(selectSettings(profile, environmentOf({ LLM_MODEL_ID: 'nano-chat' }))).toEqual(profile.llm);
-  for (const other of [{ LLM_MODEL_ID: 'acme/tiny-chat' }, { LLM_ENDPOINT: 'http://127.0.0.1:1/v1' }])
-    expect(selectSettings(profile, environmentOf(other))).toEqual(profile.llm.endpoint);
-  const hasty = environmentOf({ LLM_ENDPOINT: 'http://127.0.0.1:1/v1', LLM_CONDENSE_TIMEOUT_MS: '50' });
+  const other = environmentOf({ LLM_MODEL_ID: 'acme/tiny-chat' });
+  expect(selectSettings(profile, other)).toEqual(profile.llm.endpoint);
+  const hasty = environmentOf({ LLM_MODEL_ID: 'acme/tiny-chat', LLM_CONDENSE_TIMEOUT_MS: '50' });
   expect(selectSettings(profile, hasty)).toEqual({ ...profile.llm.endpoint, condenseTimeoutMs: 50 });
 });
+
+it.each(['bundled', 'hub', 'hub-small', 'hub-large'])(
+  'sends an engine none of the parameters of the profile %s',
+  (name) => {
+    const engine = environmentOf({ LLM_ENDPOINT: 'http://127.0.0.1:1/v1' });
+    const { parameters, grounding } = selectSettings(loadProfile(name), engine);
+    expect(parameters).toEqual({});
+    expect(grounding.parameters).toBeUndefined();
+    expect(grounding.systemPrompt).toMatch(/Cite each statement/);
+  },
+);
 
 it('serves the weights that LLM_WEIGHTS names', async () => {
   const backends: string[] = [];

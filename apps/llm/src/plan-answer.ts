@@ -5,8 +5,11 @@ import {
   buildGroundedPrompt,
   fillChatTemplate,
   fitConversation,
+  fitDocuments,
+  lastExchange,
   passageOf,
   type GroundedPrompt,
+  type GroundedRequest,
   type Passage,
 } from './grounding/grounded-prompt.js';
 import type { FormChecker } from './forms/form-checker.js';
@@ -27,7 +30,9 @@ export interface AnswerPlan {
 }
 
 /** Tokens kept free for an answer whose length the caller did not limit. */
-const defaultAnswerTokens = 256;
+const defaultAnswerTokens = 1024;
+/** Upper estimate for the tokens of a chat template around each message. */
+const templateTokens = 16;
 
 type Model = Pick<Generator, 'info' | 'countPromptTokens' | 'template'>;
 
@@ -73,7 +78,8 @@ export async function planAnswer(
     const asking = { messages: asked, parameters: held, chatTemplateKwargs, ...model };
     return { request: asking, read, mayBreak, check };
   };
-  if (!documents || documents.length === 0) {
+  // An empty list is a search that found nothing: the model gets its instructions, never the bare question.
+  if (!documents || (documents_told && documents.length === 0)) {
     const prompt = chat_template === undefined ? turns : fillChatTemplate(turns, chat_template);
     return plan(prompt, plain, passThrough);
   }
@@ -104,14 +110,33 @@ async function groundOn(
   documents: NonNullable<GenerateRequest['documents']>,
   { turns, chat_template, parameters, settings, generator }: Grounding,
 ): Promise<GroundedPrompt> {
-  const ground = (kept: readonly ChatMessage[]) =>
-    buildGroundedPrompt({ messages: kept, documents, chat_template }, settings.grounding);
-  const limit = generator.info.maxInputTokens;
-  const answerTokens = Math.min(parameters.max_tokens ?? defaultAnswerTokens, Math.floor(limit / 4));
-  const kept = await fitConversation(turns, limit - answerTokens, (shorter) =>
-    generator.countPromptTokens(ground(shorter).messages),
-  );
-  return ground(kept);
+  const { maxInputTokens: limit } = generator.info;
+  const { max_tokens: wanted } = parameters;
+  const answerTokens =
+    wanted === undefined
+      ? Math.min(defaultAnswerTokens, Math.floor(limit / 4))
+      : Math.min(wanted, Math.floor(limit / 2));
+  const room = limit - answerTokens;
+  const ground = (messages: readonly ChatMessage[], shown: GroundedRequest['documents']) =>
+    buildGroundedPrompt({ messages, documents: shown, chat_template }, settings.grounding);
+  const count = (messages: readonly ChatMessage[], shown: GroundedRequest['documents']) =>
+    countUpTo(room, ground(messages, shown).messages, generator);
+  const question = lastExchange(turns);
+  const fitting = await fitDocuments(documents, async (fewer) => (await count(question, fewer)) <= room);
+  const kept = await fitConversation(turns, room, (shorter) => count(shorter, fitting));
+  return ground(kept, fitting);
+}
+
+/** Counts tokens only where the bytes, which are never fewer, exceed the limit; otherwise returns the bytes. */
+async function countUpTo(
+  limit: number,
+  messages: readonly ChatMessage[],
+  generator: Pick<Generator, 'countPromptTokens'>,
+): Promise<number> {
+  const bytes = messages.map(({ content }) => Buffer.byteLength(content) + templateTokens);
+  const most = bytes.reduce((sum, length) => sum + length, 0);
+  const hasImages = messages.some(({ images = [] }) => images.length > 0);
+  return most <= limit && !hasImages ? most : generator.countPromptTokens(messages);
 }
 
 /** `developer` is OpenAI's newer name of the system role; chat templates know only the older one. */

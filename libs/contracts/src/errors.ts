@@ -86,6 +86,8 @@ export interface ErrorBody {
   service?: string;
   /** Seconds after which a retry makes sense. */
   retryAfter?: number;
+  /** The service has tried again by itself: a mega service does not retry. */
+  final?: true;
 }
 
 export interface ErrorDetails {
@@ -93,6 +95,8 @@ export interface ErrorDetails {
   param?: string | null;
   /** Seconds after which a retry makes sense; sent as Retry-After. */
   retryAfter?: number;
+  /** Another attempt would not help. */
+  final?: true;
   cause?: unknown;
   [placeholder: string]: unknown;
 }
@@ -111,6 +115,7 @@ export class MegaNestError extends Error {
   readonly param: string | null;
   readonly service?: string;
   readonly retryAfter?: number;
+  readonly final?: true;
 
   constructor(
     readonly code: ErrorCode,
@@ -123,10 +128,11 @@ export class MegaNestError extends Error {
     this.param = details.param == null ? null : shortened(details.param, longestParam);
     if (typeof details.service === 'string') this.service = details.service;
     this.retryAfter = details.retryAfter;
+    if (details.final) this.final = true;
   }
 
   toBody(): ErrorBody {
-    const { code, status, type, message, param, service, retryAfter } = this;
+    const { code, status, type, message, param, service, retryAfter, final } = this;
     return {
       code,
       status,
@@ -135,6 +141,7 @@ export class MegaNestError extends Error {
       param,
       ...(service && { service }),
       ...(retryAfter && { retryAfter }),
+      ...(final && { final }),
     };
   }
 
@@ -145,6 +152,7 @@ export class MegaNestError extends Error {
       param: body.param,
       service: body.service ?? 'remote',
       retryAfter: body.retryAfter,
+      final: body.final,
       detail: '',
     });
     error.message = shortened(body.message, longestMessage);

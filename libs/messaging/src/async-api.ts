@@ -64,6 +64,7 @@ const errorSchema = z.object({
   param: z.string().nullable().describe('Path of the offending field'),
   service: z.string().optional(),
   retryAfter: z.int().optional().describe('Seconds'),
+  final: z.literal(true).optional().describe('The service has tried again by itself'),
 });
 
 interface Named {

@@ -7,6 +7,7 @@ export {
   type ToolCallPiece,
 } from './chat-answers.js';
 export { callableTools, chatToolParam } from './chat-tools.js';
+export { littleEffort, planThinking } from './thinking.js';
 export { namingFormParams, namingToolParams } from './naming-params.js';
 export { messagesSchema, toChatMessages, wireMessage } from './chat-messages.js';
 export {

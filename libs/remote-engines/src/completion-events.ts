@@ -14,7 +14,7 @@ export interface CompletionOptions {
   choices: number;
   /** Counts the tokens of the prompt, where the engine does not report them. */
   promptTokens: () => Promise<number>;
-  server: Pick<RemoteServer, 'unexpected'>;
+  server: Pick<RemoteServer, 'unexpected' | 'unusable'>;
 }
 
 /**
@@ -52,7 +52,7 @@ export async function* completionEvents(
   }
   if (open.size > 0 && !isDone) throw server.unexpected('its engine ended the stream early');
   for (const choice of open) {
-    if (!begun.has(choice)) throw server.unexpected('its engine sent an empty answer');
+    if (!begun.has(choice)) throw server.unusable('its engine sent an empty answer');
     if (last) yield last;
     last = { choice, text: '', tokenIds: [], finishReason: 'stop' };
   }
@@ -78,12 +78,12 @@ function saysSomething({ text, reasoning, toolCalls, finishReason }: GenerationE
 function eventOf(
   index: number,
   choice: CompletionChoice,
-  server: Pick<RemoteServer, 'unexpected'>,
+  server: Pick<RemoteServer, 'unusable'>,
 ): GenerationEvent {
   const { text, refusal, reasoning, toolCalls }: ChoicePiece = pieceOf(choice);
   const reason = choice.finish_reason?.trim().toLowerCase();
   if (reason && failures.has(reason))
-    throw server.unexpected(`its engine ended the answer with the reason ${JSON.stringify(reason)}`);
+    throw server.unusable(`its engine ended the answer with the reason ${JSON.stringify(reason)}`);
   const logprobs = choice.logprobs?.content;
   return {
     choice: index,

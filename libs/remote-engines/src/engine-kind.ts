@@ -30,6 +30,11 @@ export async function engineKind(server: RemoteServer, owner: string | undefined
   return (await ask(server, { path: '/api/v0/models', schema: models })) ? 'lm-studio' : 'other';
 }
 
+/** Whether an engine of this kind reads variables of its chat templates, and ignores unknown ones. */
+export function rendersTemplates(kind: EngineKind): boolean {
+  return kind === 'vllm' || kind === 'sglang' || kind === 'llama.cpp';
+}
+
 /**
  * Fields that pass the variables of a chat template to an engine: `chat_template_kwargs` if it renders templates, and
  * `reasoning_effort`, which several engines read instead.
@@ -74,13 +79,26 @@ export function listedLength(model: ListedLength): number | undefined {
   return told ?? undefined;
 }
 
-/** Asks other paths for the context length, for engines whose model list lacks it; undefined if all of them lack it. */
-export async function askContextLength(server: RemoteServer, model: string): Promise<number | undefined> {
-  const answers = await Promise.all(probes.map((probe) => ask(server, probe(model))));
-  return answers.find((answer) => answer !== undefined);
+/** The context length of an engine's model. */
+export interface ContextLength {
+  tokens: number;
+  /** The engine may serve another length. */
+  isGuess?: boolean;
 }
 
-interface Probe<Answer = number | undefined> {
+/** Asks other paths for the context length, for engines whose model list lacks it; undefined if all of them lack it. */
+export async function askContextLength(
+  server: RemoteServer,
+  model: string,
+): Promise<ContextLength | undefined> {
+  const [running, ...answers] = await Promise.all([
+    ask(server, runningLength(model)),
+    ...probes.map((probe) => ask(server, probe(model))),
+  ]);
+  return running ?? answers.find((answer) => answer !== undefined);
+}
+
+interface Probe<Answer = ContextLength | undefined> {
   path: string;
   body?: unknown;
   schema: z.ZodType<Answer>;
@@ -92,18 +110,20 @@ const probes: readonly ((model: string) => Probe)[] = [
     path: '/props',
     schema: z
       .looseObject({ default_generation_settings: z.looseObject({ n_ctx: tokens }) })
-      .transform((props) => props.default_generation_settings.n_ctx),
+      .transform((props) => ({ tokens: props.default_generation_settings.n_ctx })),
   }),
   (model) => ({
     path: '/api/show',
     body: { model },
     schema: z
       .looseObject({ parameters: z.string().nullish(), model_info: z.looseObject({}).nullish() })
-      .transform(({ parameters, model_info: info }) => chosenLength(parameters) ?? trainedLength(info)),
+      .transform(({ parameters, model_info: info }) => chosenLength(parameters) ?? servedLength(info)),
   }),
   () => ({
     path: '/info',
-    schema: z.looseObject({ max_total_tokens: tokens }).transform((info) => info.max_total_tokens),
+    schema: z
+      .looseObject({ max_total_tokens: tokens })
+      .transform((info) => ({ tokens: info.max_total_tokens })),
   }),
   (model) => ({
     path: '/api/v0/models',
@@ -119,21 +139,37 @@ const probes: readonly ((model: string) => Probe)[] = [
       })
       .transform(({ data }) => {
         const found = data.find(({ id }) => id === model);
-        return found?.loaded_context_length ?? found?.max_context_length ?? undefined;
+        const length = found?.loaded_context_length ?? found?.max_context_length;
+        return length ? { tokens: length } : undefined;
       }),
   }),
 ];
 
-/** Returns `num_ctx` from the parameters of an Ollama model. */
-function chosenLength(parameters: string | null | undefined): number | undefined {
-  const [, number] = /^num_ctx\s+(\d+)/m.exec(parameters ?? '') ?? [];
-  return number === undefined ? undefined : Number(number);
+/** Ollama's list of loaded models, with the length that it serves. */
+function runningLength(model: string): Probe {
+  const loaded = z.looseObject({ name: z.string(), context_length: tokens.nullish().catch(null) });
+  return {
+    path: '/api/ps',
+    schema: z.looseObject({ models: z.array(loaded) }).transform(({ models }) => {
+      const length = models.find(({ name }) => name === model)?.context_length;
+      return length ? { tokens: length } : undefined;
+    }),
+  };
 }
 
-/** Returns `<architecture>.context_length`, the length that the model was trained for. */
-function trainedLength(info: Record<string, unknown> | null | undefined): number | undefined {
+/** Returns `num_ctx` from the parameters of an Ollama model. */
+function chosenLength(parameters: string | null | undefined): ContextLength | undefined {
+  const [, number] = /^num_ctx\s+(\d+)/m.exec(parameters ?? '') ?? [];
+  return number === undefined ? undefined : { tokens: Number(number) };
+}
+
+/** Length that Ollama serves by default; it cuts longer prompts without an error. */
+const ollamaLength = 4096;
+
+/** A guess: Ollama reports `<architecture>.context_length`, the length that the model was trained for. */
+function servedLength(info: Record<string, unknown> | null | undefined): ContextLength | undefined {
   const [, length] = Object.entries(info ?? {}).find(([name]) => name.endsWith('.context_length')) ?? [];
-  return typeof length === 'number' ? length : undefined;
+  return typeof length === 'number' ? { tokens: Math.min(length, ollamaLength), isGuess: true } : undefined;
 }
 
 /** Sends a probe. Returns undefined for any error of the engine or other answer. */

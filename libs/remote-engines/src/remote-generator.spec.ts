@@ -106,6 +106,17 @@ describe('openRemoteGenerator', () => {
     });
   });
 
+  it('names the limit of an answer as OpenAI does, for OpenAI', async () => {
+    const chat = stream(delta('a', 0, 'stop'), done);
+    const owned: Answer = (response) => sendJson(response, { data: [{ id: 'gpt', owned_by: 'openai' }] });
+    const generator = await open(chat, { '/v1/models': owned });
+    for await (const { text } of generator.generate({ messages, parameters: { max_tokens: 9 } }))
+      expect(text).toBe('a');
+    const body = engine?.requests.find(({ path }) => path === '/v1/chat/completions')?.body;
+    expect(body?.['max_completion_tokens']).toBe(9);
+    expect(body).not.toHaveProperty('max_tokens');
+  });
+
   it('passes parameters, key and logprobs', async () => {
     const logprobs = { content: [{ token: 'a', logprob: -1, top_logprobs: [] }] };
     const chat = stream(
@@ -271,11 +282,7 @@ describe('openRemoteGenerator', () => {
       '/api/show',
       { parameters: 'stop "x"\nnum_ctx    16384', model_info: { 'a.context_length': 5 } },
     ],
-    [
-      'Ollama with the length of the training',
-      '/api/show',
-      { model_info: { 'llama.context_length': 16384 } },
-    ],
+    ['Ollama that has loaded the model', '/api/ps', { models: [{ name: 'second', context_length: 16384 }] }],
     ['TGI', '/info', { max_total_tokens: 16384 }],
     ['LM Studio', '/api/v0/models', { data: [{ id: 'second', loaded_context_length: 16384 }] }],
   ])('asks %s for the length of its context', async (_name, path, body) => {
@@ -286,6 +293,12 @@ describe('openRemoteGenerator', () => {
     );
     expect(generator.info.maxInputTokens).toBe(16384);
     expect(generator.info).not.toHaveProperty('assumesLength');
+  });
+
+  it("guesses the length of Ollama's default, because it reports the length of the training", async () => {
+    const show: Answer = (response) => sendJson(response, { model_info: { 'llama.context_length': 131072 } });
+    const generator = await open(stream(), { '/api/show': show }, { model: 'second' });
+    expect(generator.info).toMatchObject({ maxInputTokens: 4096, assumesLength: true });
   });
 
   it('says that it guesses, unless it is told the length', async () => {

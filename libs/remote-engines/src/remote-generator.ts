@@ -1,22 +1,26 @@
 import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
 import { z } from 'zod';
 import type { GenerateRequest, GenerationEvent, Generator } from '#generation';
+import { firstChatModel, purposeFields } from './choose-model.js';
 import { completionEvents } from './completion-events.js';
 import { readCompletionStream } from './completion-stream.js';
 import {
   engineKind,
+  rendersTemplates,
   thinkingFields,
   type EngineKind,
   askContextLength,
   lengthFields,
+  type ContextLength,
   listedLength,
 } from './engine-kind.js';
+import { estimateTokens } from './estimate-tokens.js';
 import { remoteParameters } from './remote-constraint.js';
 import { remoteMessages, remoteTools } from './remote-messages.js';
 import { RemoteServer, type RemoteOptions } from './remote-server.js';
 
 export interface RemoteGeneratorOptions extends RemoteOptions {
-  /** Id of one of the engine's models; default: the first in its list. */
+  /** Id of one of the engine's models; default: the first in its list that chats. */
   readonly model?: string;
   /** Kinds of input that the model accepts; default: text. The engine's model list does not contain them. */
   readonly modalities?: ModelInfo['modalities'];
@@ -26,22 +30,23 @@ export interface RemoteGeneratorOptions extends RemoteOptions {
 
 /** A generator with a check of its engine that generates nothing. */
 export interface RemoteGenerator extends Generator {
+  /** Its engine reads the variables of chat templates, e.g. `enable_thinking`, and ignores unknown ones. */
+  readonly rendersTemplates: boolean;
   /** Checks that the engine answers. Errors: service_unavailable, bad_upstream. */
   check(signal: AbortSignal): Promise<void>;
 }
 
 /** Context length if the engine does not report one. */
 const assumedContextLength = 8192;
-/** Rough estimate for engines that cannot count tokens. */
-const charactersPerToken = 4;
 
 const modelsSchema = z.looseObject({
   data: z.array(
     z.looseObject({
       id: z.string(),
-      created: z.int().optional(),
+      created: z.int().nullish().catch(null),
       owned_by: z.string().nullish().catch(null),
       ...lengthFields,
+      ...purposeFields,
     }),
   ),
 });
@@ -54,22 +59,27 @@ export async function openRemoteGenerator(options: RemoteGeneratorOptions): Prom
   const endpoint = options.endpoint.replace(/\/+$/, '').replace(/\/v1$/, '');
   const server = new RemoteServer('llm', { ...options, endpoint });
   const { data } = await server.json({ path: '/v1/models' }, modelsSchema);
-  const model = options.model === undefined ? data[0] : data.find(({ id }) => id === options.model);
+  const model =
+    options.model === undefined
+      ? await firstChatModel(data, server)
+      : data.find(({ id }) => id === options.model);
   if (!model) {
     const available = data.map(({ id }) => id).join(', ') || 'none';
     throw new MegaNestError('model_not_found', { model: options.model, available });
   }
   const listed = options.contextLength ?? listedLength(model);
-  const [kind, contextLength] = await Promise.all([
+  const [kind, asked] = await Promise.all([
     engineKind(server, model.owned_by ?? undefined),
-    listed ?? askContextLength(server, model.id),
+    listed === undefined ? askContextLength(server, model.id) : undefined,
   ]);
+  const length: ContextLength =
+    listed === undefined ? (asked ?? { tokens: assumedContextLength, isGuess: true }) : { tokens: listed };
   const info = {
     id: model.id,
     revision: 'remote',
     backend: 'openai',
-    maxInputTokens: contextLength ?? assumedContextLength,
-    ...(contextLength === undefined && { assumesLength: true as const }),
+    maxInputTokens: length.tokens,
+    ...(length.isGuess && { assumesLength: true as const }),
     created: model.created ?? Math.floor(Date.now() / 1000),
     ...(options.modalities && { modalities: options.modalities }),
   };
@@ -104,6 +114,10 @@ class OpenAiGenerator implements RemoteGenerator {
     } finally {
       left.abort();
     }
+  }
+
+  get rendersTemplates(): boolean {
+    return rendersTemplates(this.kind);
   }
 
   /** Counts exactly on engines with vLLM's `/tokenize`; otherwise estimates from the length. */
@@ -149,8 +163,13 @@ class OpenAiGenerator implements RemoteGenerator {
       typeof messages === 'string'
         ? { prompt: messages }
         : { messages: remoteMessages(messages), ...remoteTools(request) };
+    const { max_tokens, ...fields } = remoteParameters(parameters, this.kind);
+    // OpenAI's reasoning models refuse the older name.
+    const limitName =
+      this.kind === 'openai' && typeof messages !== 'string' ? 'max_completion_tokens' : 'max_tokens';
     const body = {
-      ...remoteParameters(parameters, this.kind),
+      ...fields,
+      ...(max_tokens !== undefined && { [limitName]: max_tokens }),
       ...prompt,
       ...labels,
       model: this.info.id,
@@ -189,7 +208,7 @@ function isUnknownPath({ code, message }: MegaNestError): boolean {
 }
 
 function estimate(messages: readonly ChatMessage[] | string): number {
-  return Math.ceil(textOf(messages).length / charactersPerToken);
+  return estimateTokens(textOf(messages));
 }
 
 function textOf(messages: readonly ChatMessage[] | string): string {

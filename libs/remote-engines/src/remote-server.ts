@@ -169,6 +169,11 @@ export class RemoteServer {
     return new MegaNestError('bad_upstream', { service: this.service, detail, cause });
   }
 
+  /** The error for a whole answer that cannot be used: it costs a generation, so that a mega service does not retry. */
+  unusable(detail: string): MegaNestError {
+    return new MegaNestError('bad_upstream', { service: this.service, detail, final: true });
+  }
+
   /** Converts a network error to a MegaNestError. */
   networkError(cause: unknown, signal?: AbortSignal): MegaNestError {
     if (cause instanceof MegaNestError) return cause;

@@ -46,6 +46,8 @@ export class Witness {
   tokens = 0;
   /** Generations that ended because nobody wanted them any more. */
   stopped = 0;
+  /** The documents that each search finds. */
+  found: readonly RetrievedDocument[] = scriptedDocuments;
   /** What documents were searched with, oldest first. */
   readonly searched: string[] = [];
   /** What the model was asked last. */
@@ -146,7 +148,7 @@ class ScriptedController {
   @RpcHandler(retrieve)
   retrieve({ query }: ParsedRequestOf<typeof retrieve>) {
     this.witness.searched.push(query);
-    return { documents: scriptedDocuments, searchType: 'hybrid' as const };
+    return { documents: [...this.witness.found], searchType: 'hybrid' as const };
   }
 
   @RpcHandler(rerank)

@@ -4,7 +4,6 @@ import {
   type ChatMessage,
   type GenerationChunk,
   type ModelInfo,
-  type TemplateVariables,
 } from '#contracts';
 import type { RunReceipt } from '#dag';
 import type { ChatCompletionRequest, CompletionIdentity } from '#openai-api';
@@ -88,27 +87,4 @@ export function assertTakesImages(messages: readonly ChatMessage[], modalities: 
   const param = image.param ?? 'messages';
   const reason = `images are not supported: the model's input is ${modalities.join(' and ')} only`;
   throw unsupportedField(param, reason);
-}
-
-/** Reasoning efforts that ask a model not to think. */
-export const littleEffort: ReadonlySet<string> = new Set(['none', 'minimal']);
-
-/**
- * Translates the reasoning effort of a request to variables of the model's chat template. A template without these
- * variables ignores the effort, and the effort is listed as ignored, except for `none` and `minimal`, which a model
- * that does not think follows anyway. Remote engines get both variables.
- */
-export function planThinking(
-  { reasoningEffort: effort, chatTemplateKwargs }: ChatCompletionRequest,
-  { templateVariables: known = ['enable_thinking', 'reasoning_effort'] }: ModelInfo,
-): { kwargs?: TemplateVariables; ignored: string[] } {
-  if (!effort) return { kwargs: chatTemplateKwargs, ignored: [] };
-  const little = littleEffort.has(effort.value);
-  const variables: TemplateVariables = {
-    ...(known.includes('enable_thinking') && { enable_thinking: !little }),
-    ...(known.includes('reasoning_effort') && { reasoning_effort: effort.value }),
-  };
-  if (Object.keys(variables).length > 0)
-    return { kwargs: { ...variables, ...chatTemplateKwargs }, ignored: [] };
-  return { kwargs: chatTemplateKwargs, ignored: little ? [] : [effort.field] };
 }

@@ -6,7 +6,13 @@ import {
   type TemplateVariables,
 } from '#contracts';
 import { RpcClient } from '#messaging';
-import { callableTools, type ChatCompletionRequest, ignoredFields, unusedLabels } from '#openai-api';
+import {
+  callableTools,
+  type ChatCompletionRequest,
+  ignoredFields,
+  planThinking,
+  unusedLabels,
+} from '#openai-api';
 import { type HttpCall, measureGeneration, Metrics } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { ImageStore } from '../input-files/image-store.js';
@@ -17,7 +23,6 @@ import {
   type ChatRun,
   modalitiesOf,
   newIdentity,
-  planThinking,
   unfollowedPrompts,
 } from './chat-model.js';
 

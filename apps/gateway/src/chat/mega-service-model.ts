@@ -1,6 +1,17 @@
-import { samplingParameters, unsupportedField, type OutputConstraint } from '#contracts';
+import {
+  samplingParameters,
+  unsupportedField,
+  type OutputConstraint,
+  type TemplateVariables,
+} from '#contracts';
 import { pickParameters, type MegaServiceDefinition } from '#dag';
-import { ignoredFields, unusedLabels, type ChatCompletionRequest } from '#openai-api';
+import {
+  ignoredFields,
+  littleEffort,
+  planThinking,
+  unusedLabels,
+  type ChatCompletionRequest,
+} from '#openai-api';
 import { measureGeneration, Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { searches } from '../mega-services/definition-checks.js';
@@ -13,7 +24,6 @@ import {
   type ChatModel,
   type ChatRun,
   isInstruction,
-  littleEffort,
   newIdentity,
   unfollowedPrompts,
 } from './chat-model.js';
@@ -36,6 +46,8 @@ export class MegaServiceModel implements ChatModel {
       languageModel: string | undefined;
       revision: string;
       ignored: readonly string[];
+      /** Variables for the chat template of its language model. */
+      chatTemplateKwargs: TemplateVariables | undefined;
       /** Its model reads images. */
       takesImages: boolean;
     },
@@ -48,11 +60,16 @@ export class MegaServiceModel implements ChatModel {
 
   start(request: ChatCompletionRequest, call: HttpCall, attachments?: Attachments): ChatRun {
     const { definition } = this;
-    const { runner, metrics, callsTools, revision, ignored } = this.options;
+    const { runner, metrics, callsTools, revision, ignored, chatTemplateKwargs } = this.options;
     const { parameters } = parametersOf(definition, request, callsTools);
     const form = callsTools ? answerForm(request) : undefined;
     const { messages, legacyFunctions } = request;
-    const asked = { ...attachments, messages, ...(form && { form }) };
+    const asked = {
+      ...attachments,
+      messages,
+      ...(form && { form }),
+      ...(chatTemplateKwargs && { chatTemplateKwargs }),
+    };
     const { chunks, documents: found, receipt } = runner.run(definition, asked, parameters, call);
     const documents = () => withAddresses(found(), call.origin);
     return {
@@ -90,14 +107,42 @@ export class MegaServiceModels {
     const callsTools = hasForm && (await this.models.takesForms(definition, call));
     const { ignored } = parametersOf(definition, request, callsTools);
     ignored.push(...(await this.#unfollowed(definition, request, call)));
+    const thinking = await this.#thinking(definition, request, { call, callsTools });
+    ignored.push(...thinking.ignored);
     const input = await this.models.inputOf(definition, call);
     assertTakesImages(request.messages, input);
     const takesImages = input.includes('image');
     const revision = await this.models.fingerprint(definition, call);
     const { runner, metrics } = this;
     const languageModel = this.models.nameOf(definition);
-    const options = { runner, metrics, callsTools, languageModel, revision, ignored, takesImages };
+    const { kwargs: chatTemplateKwargs } = thinking;
+    const options = {
+      runner,
+      metrics,
+      callsTools,
+      languageModel,
+      revision,
+      ignored,
+      chatTemplateKwargs,
+      takesImages,
+    };
     return new MegaServiceModel(definition, options);
+  }
+
+  /** The variables for the chat template of the language model, unless it quotes sentences and writes nothing. */
+  async #thinking(
+    definition: MegaServiceDefinition,
+    request: ChatCompletionRequest,
+    { call, callsTools }: { call: HttpCall; callsTools: boolean },
+  ): Promise<{ kwargs?: TemplateVariables; ignored: string[] }> {
+    const { reasoningEffort: effort, chatTemplateKwargs } = request;
+    if (!effort && !chatTemplateKwargs) return { ignored: [] };
+    const info = await this.models.modelOf(definition, call);
+    const quotes = info?.quotesDocuments === true && searches(definition) && !callsTools;
+    if (info && !quotes) return planThinking(request, info);
+    const ignored = chatTemplateKwargs ? ['chat_template_kwargs'] : [];
+    if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
+    return { ignored };
   }
 
   /** The instructions and sampling parameters that the language model of the mega service does not follow. */
@@ -128,10 +173,7 @@ function parametersOf(
   const parameters = pickParameters(definition, { ...extra, ...given });
   const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
   ignored.push(...lockedNames(definition).filter((name) => given[name as keyof typeof given] !== undefined));
-  if (request.chatTemplateKwargs) ignored.push('chat_template_kwargs');
   ignored.push(...unusedLabels(request.labels, undefined));
-  const { reasoningEffort: effort } = request;
-  if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
   return { parameters, ignored };
 }
 

@@ -1,4 +1,4 @@
-import type { ChatMessage, embed, FileReference, generate, RequestOf } from '#contracts';
+import type { ChatMessage, embed, FileReference, generate, RequestOf, TemplateVariables } from '#contracts';
 import type { NodeContext } from '#dag';
 import type { CallOptions, RpcClient } from '#messaging';
 import type { ImageStore } from '../input-files/image-store.js';
@@ -30,6 +30,8 @@ export interface MegaServiceRequest extends Conversation {
   files?: readonly FileReference[];
   /** Tools and format for the answer. Only for a model that is the last node. */
   form?: AnswerForm;
+  /** Variables for the chat template of the language model. */
+  chatTemplateKwargs?: TemplateVariables;
   /** The inputs of a request for embeddings. */
   embeddings?: Pick<RequestOf<typeof embed>, 'inputs' | 'model'>;
 }

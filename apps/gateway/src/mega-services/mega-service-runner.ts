@@ -27,7 +27,7 @@ export interface MegaServiceRun {
 }
 
 /** Parts of a request other than its conversation. */
-export type Attachments = Pick<MegaServiceRequest, 'files' | 'embeddings' | 'form'>;
+export type Attachments = Pick<MegaServiceRequest, 'files' | 'embeddings' | 'form' | 'chatTemplateKwargs'>;
 
 type Asked = Attachments & Pick<MegaServiceRequest, 'messages'>;
 

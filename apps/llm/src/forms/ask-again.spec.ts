@@ -57,6 +57,7 @@ describe('askAgain', () => {
     expect(text).toBe('');
     expect(failure).toMatchObject({
       code: 'bad_upstream',
+      final: true,
       message: expect.stringMatching('called fly') as string,
     });
   });

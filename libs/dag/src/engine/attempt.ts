@@ -193,7 +193,7 @@ const retryableCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** True if another attempt, perhaps on another instance, may succeed. */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof NodeTimeoutError) return true;
-  return error instanceof MegaNestError && retryableCodes.has(error.code);
+  return error instanceof MegaNestError && retryableCodes.has(error.code) && !error.final;
 }
 
 /** Adds the node's name to a server error if several nodes use the same service. */

@@ -70,6 +70,14 @@ describe('retry', () => {
     expect(run.calls).toHaveLength(4);
   });
 
+  it('does not repeat an error that is final', async () => {
+    const failing = () => Promise.reject(new MegaNestError('bad_upstream', { service: 'a', final: true }));
+    const run = runWith(retried, { a: failing });
+    await vi.runAllTimersAsync();
+    await expect(run.result).rejects.toMatchObject({ code: 'bad_upstream' });
+    expect(run.calls).toHaveLength(1);
+  });
+
   it.each<ErrorCode>(['invalid_request', 'context_length_exceeded', 'internal_error', 'cancelled'])(
     'does not repeat what failed with %s',
     async (code) => {

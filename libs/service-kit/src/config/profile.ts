@@ -8,7 +8,10 @@ import { EnvironmentError } from './environment.js';
 
 /** Settings of a language model's requests, and of the checks on its answers. */
 const answeringSchema = z.strictObject({
-  /** Default parameters of an answer; the caller's parameters take precedence. */
+  /**
+   * Default parameters of an answer of a local model; the caller's parameters take precedence. An engine of LLM_ENDPOINT
+   * has its own defaults.
+   */
   parameters: generationParametersSchema.default({}),
   /** The model writes its own texts; false: summaries and questions consist of sentences of the text. */
   writes: z.boolean().default(true),
@@ -25,6 +28,7 @@ const answeringSchema = z.strictObject({
      */
     followUpPrompt: z.string().optional(),
     systemPrompt: z.string().optional(),
+    /** The search and the reranking (`k`, `top_n`) choose fewer. */
     maxPassages: z.int().min(1),
     /** Words of all passages together. */
     maxContextWords: z.int().min(1),

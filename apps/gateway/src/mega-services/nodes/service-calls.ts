@@ -30,9 +30,11 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options, images } = call;
   const { signal } = options;
   const documents = context.inputs['documents'] as RetrievedDocument[] | undefined;
+  const { form, chatTemplateKwargs } = call.request;
   const request: RequestOf<typeof generate> = {
     ...context.parameters,
-    ...call.request.form,
+    ...form,
+    ...(chatTemplateKwargs && { chat_template_kwargs: chatTemplateKwargs }),
     messages: conversationOf(call).messages,
   };
   // An empty list differs from an absent list: the search found no documents.

@@ -1,0 +1,131 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startEngineStack, type EngineStack } from './helpers/engine-stack.js';
+import { lastText } from './helpers/scripted-engine.js';
+import { scriptedDocuments } from './helpers/scripted-services.js';
+
+const noAnswer = 'I could not find the answer in the provided documents.';
+const nothingFound = 'The search found nothing.';
+const window = 4096;
+let stack: EngineStack;
+
+beforeAll(async () => {
+  stack = await startEngineStack({ model: { max_model_len: window, owned_by: 'vllm' } });
+});
+afterAll(() => stack?.stop());
+afterEach(() => {
+  stack.engine.script = undefined;
+  stack.witness.found = scriptedDocuments;
+});
+
+async function chat(body: object, path = '/v1/chat/completions') {
+  const before = stack.engine.asked.length;
+  const response = await stack.post(path, { model: 'chatqna', stream: false, ...body });
+  const answer = (await response.json()) as { choices: { message: { content: string } }[] };
+  expect({ status: response.status, answer }).toMatchObject({ status: 200 });
+  return {
+    content: answer.choices[0]?.message.content,
+    asked: stack.engine.asked.slice(before),
+    ignored: response.headers.get('x-meganest-ignored'),
+  };
+}
+
+const many = (count: number, text: string) =>
+  Array.from({ length: count }, (_unused, index) => ({
+    id: `many-${index}`,
+    text: `Number ${index}: ${text}`,
+    score: 1 - index / 1000,
+    metadata: {},
+  }));
+
+describe('a question for which the search finds nothing', () => {
+  it('is answered without the engine', async () => {
+    stack.witness.found = [];
+    const { content, asked } = await chat({ messages: 'Who was the first man on the moon?' });
+    expect(content).toBe(noAnswer);
+    expect(asked).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ['small talk', { messages: 'Hello!' }],
+    [
+      'a follow-up',
+      {
+        messages: [
+          { role: 'user', content: 'Who built it?' },
+          { role: 'assistant', content: 'Ann Lee.' },
+          { role: 'user', content: 'Put it into a table' },
+        ],
+      },
+    ],
+    [
+      'a question with tools',
+      { messages: 'What is the weather?', tools: [{ type: 'function', function: { name: 'weather' } }] },
+    ],
+  ])('reaches the engine with its instructions if it is %s', async (_name, body) => {
+    stack.witness.found = [];
+    const { asked } = await chat(body);
+    const answering = asked.at(-1)!;
+    expect(answering.messages[0]).toMatchObject({ role: 'system' });
+    expect(lastText(answering)).toContain(nothingFound);
+  });
+});
+
+describe('the prompt of a mega service for an engine', () => {
+  it('has as many passages as the caller asks for', async () => {
+    stack.witness.found = many(10, 'a fact.');
+    const { asked } = await chat({ messages: 'What does passage one say?', top_n: 10 });
+    expect(lastText(asked[0]!)).toContain('[10] Number 9');
+  });
+
+  it('has no limit and no temperature that the caller did not ask for', async () => {
+    const { asked } = await chat({ messages: 'What does passage one say?' });
+    for (const name of ['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k'])
+      expect(asked[0]).not.toHaveProperty(name);
+    const given = await chat({ messages: 'What does passage one say?', max_tokens: 7, temperature: 0.3 });
+    expect(given.asked[0]).toMatchObject({ max_tokens: 7, temperature: 0.3 });
+  });
+
+  it('has the reasoning effort and the variables of the template', async () => {
+    const body = { reasoning_effort: 'high', chat_template_kwargs: { custom: 1 } };
+    const { asked, ignored } = await chat({ messages: 'What does passage one say?', ...body });
+    expect(asked[0]).toMatchObject({
+      reasoning_effort: 'high',
+      chat_template_kwargs: { enable_thinking: true, reasoning_effort: 'high', custom: 1 },
+    });
+    expect(ignored).toBeNull();
+    const response = await fetch(`${stack.llm.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: 'hi', reasoning_effort: 'low' }),
+    });
+    expect(response.headers.get('x-meganest-ignored')).toBeNull();
+    expect(stack.engine.asked.at(-1)).toMatchObject({ reasoning_effort: 'low' });
+  });
+
+  it('turns reasoning off while a follow-up is rewritten', async () => {
+    const messages = [
+      { role: 'user', content: 'What does passage one say?' },
+      { role: 'assistant', content: 'One.' },
+      { role: 'user', content: 'And two?' },
+    ];
+    const { asked } = await chat({ messages });
+    expect(asked[0]).toMatchObject({ chat_template_kwargs: { enable_thinking: false } });
+  });
+
+  it.each([
+    ['long passages', many(10, 'word '.repeat(2_000))],
+    ['passages of JSON', many(40, '{"id": 4711, "size": [1, 2], "name": "x-1"}, '.repeat(20))],
+    ['one endless passage', many(1, 'word '.repeat(20_000))],
+    ['passages in Chinese', many(40, '办公室八点开门。'.repeat(50))],
+  ])('fits into the window with %s', async (_name, found) => {
+    stack.witness.found = found;
+    const { asked } = await chat({ messages: 'What does passage one say?', top_n: 40, max_tokens: 1000 });
+    const prompt = asked[0]!.messages.map(({ content }) => content as string).join('\n');
+    expect(prompt).toContain('[1] Number 0');
+    expect(prompt).toMatch(/What does passage one say\?/);
+    const signs = prompt.match(/[^a-zA-Z ]/g)?.length ?? 0;
+    const tokens = (prompt.length - signs) / 4 + signs / 2;
+    expect(tokens).toBeLessThanOrEqual(window - 1000);
+    expect(tokens).toBeGreaterThan(window / 4);
+  });
+});
