@@ -31,6 +31,8 @@ export class GatewayHealth {
     // A service that downloads its model does not answer yet. The lock files of the downloads show the progress.
     const cache = hubCacheOf(environment);
     registry.watchDownloads(() => listDownloads(cache));
+    const warnings = new Map<string, readonly string[]>();
+    registry.watchWarnings(() => Promise.resolve([...warnings.values()].flat()));
     registry.register('nats', async () => `${await connection.ping()} ms`);
     registry.registerListed(() => {
       const required = catalog.hasDefault() ? neededServices(catalog.default()) : new Set<string>();
@@ -40,6 +42,7 @@ export class GatewayHealth {
         name,
         check: async (signal) => {
           const report = await announced.health(name, signal);
+          warnings.set(name, report?.warnings ?? []);
           if (report?.healthy === false) throw new Error(describeFailures(report));
         },
         required: required.has(name),

@@ -70,6 +70,19 @@ async function ingestSamples(launcher: Launcher, environment: LauncherEnvironmen
   }
 }
 
+/** Shows the problems that the services report in their health, although they work. */
+async function reportWarnings(launcher: Launcher, { API_KEYS: [key] }: LauncherEnvironment): Promise<void> {
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const signal = AbortSignal.timeout(5_000);
+  try {
+    const answer = await fetch(`${launcher.urlOf('gateway')}/v1/health_check`, { headers, signal });
+    const { warnings = [] } = (await answer.json()) as { warnings?: string[] };
+    for (const warning of warnings) console.error(`\nwarning    ${warning}`);
+  } catch {
+    // The gateway was ready. Its supervision reports what happened to it.
+  }
+}
+
 /**
  * Stops when npm ends, if `npm start` started this process: a killed npm cannot pass a signal on. A process that was
  * started in another way outlives its parent, as `nohup` and init systems need.
@@ -126,6 +139,7 @@ async function run(environment: Readonly<LauncherEnvironment>): Promise<void> {
       readyAfterMs: performance.now(),
     }),
   );
+  await reportWarnings(launcher, environment);
 }
 
 function readOptions() {

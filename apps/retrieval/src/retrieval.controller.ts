@@ -7,8 +7,9 @@ import {
   searchTypes,
 } from '#contracts';
 import { RpcClient, type CallOptions } from '#messaging';
-import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
-import { Body, Controller, HttpCode, Inject, Injectable, Post } from '@nestjs/common';
+import { ApiOperation, Call, SchemaPipe, setDegraded, type HttpCall } from '#service-kit';
+import { Body, Controller, HttpCode, Inject, Injectable, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { RetrievalService, type RetrievalResult } from './retrieval.service.js';
 
@@ -99,8 +100,9 @@ export class RetrievalController {
   async specification(
     @Body(new SchemaPipe(retrievalRequestSchema)) body: RetrievalRequest,
     @Call() call: HttpCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SpecResponse> {
-    const { documents } = await this.retrieve(body, call);
+    const { documents } = await this.retrieve(body, call, reply);
     const texts = documents.map(({ text }) => text);
     const json_encoders = body.json_encoders ?? texts.map((text) => ({ text }));
     return { retrieved_docs: texts, initial_query: body.text, json_encoders };
@@ -113,17 +115,24 @@ export class RetrievalController {
   async reference(
     @Body(new SchemaPipe(retrievalRequestSchema)) body: RetrievalRequest,
     @Call() call: HttpCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ReferenceResponse> {
-    const { documents, searchType } = await this.retrieve(body, call);
+    const { documents, searchType } = await this.retrieve(body, call, reply);
     // The reference returns a score but no similarity.
     const retrieved_docs = documents.map(({ similarity: _similarity, ...document }) => document);
     return { retrieved_docs, initial_query: body.text, search_type: searchType };
   }
 
-  private async retrieve(body: RetrievalRequest, call: HttpCall): Promise<RetrievalResult> {
+  private async retrieve(
+    body: RetrievalRequest,
+    call: HttpCall,
+    reply: FastifyReply,
+  ): Promise<RetrievalResult> {
     const { text, json_encoders: _echoed, ...parameters } = body;
     const missing = !body.embedding && this.retrieval.needsEmbedding(parameters);
     const embedding = missing ? await this.embedder.embed(text, call) : body.embedding;
-    return this.retrieval.retrieve({ ...parameters, query: text, embedding });
+    const result = await this.retrieval.retrieve({ ...parameters, query: text, embedding });
+    if (result.degraded) setDegraded(reply, ['retrieval']);
+    return result;
   }
 }

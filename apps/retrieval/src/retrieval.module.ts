@@ -17,6 +17,7 @@ import {
   type DynamicModule,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { EmbeddingModelCheck } from './embedding-model.js';
 import { QueryEmbedder, RetrievalController } from './retrieval.controller.js';
 import { retrievalDefaults, RetrievalService } from './retrieval.service.js';
 import type { RetrievalEnvironment } from './retrieval.environment.js';
@@ -28,11 +29,13 @@ class RetrievalHealth implements OnApplicationShutdown {
     @Inject(Database) private readonly database: Database,
     @Inject(DocumentsRepository) repository: DocumentsRepository,
     @Inject(HealthRegistry) health: HealthRegistry,
+    @Inject(EmbeddingModelCheck) models: EmbeddingModelCheck,
   ) {
     health.register('postgres', async () => {
       const { documents, chunks } = await repository.count();
       return `${documents} documents, ${chunks} chunks`;
     });
+    health.watchWarnings(async () => [await models.warning()].filter((warning) => warning !== undefined));
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -88,6 +91,7 @@ export class RetrievalModule {
         },
         { provide: retrievalDefaults, useValue: loadProfile(environment.MEGANEST_PROFILE).retrieval },
         ...repositories,
+        EmbeddingModelCheck,
         QueryEmbedder,
         RetrievalHealth,
         RetrievalService,

@@ -1,13 +1,15 @@
 import {
   defaultCollection,
   type AttributeFilter,
+  type ReplyOf,
+  type retrieve,
   type RetrievalParameters,
-  type RetrievedDocument,
   type SearchType,
 } from '#contracts';
 import { Metrics, type Profile } from '#service-kit';
 import { ChunksRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
+import { EmbeddingModelCheck } from './embedding-model.js';
 
 /** Injection token of the profile's retrieval parameters. */
 export const retrievalDefaults = Symbol('retrievalDefaults');
@@ -44,10 +46,7 @@ export interface RetrievalQuery extends RetrievalParameters {
   similarity_factor?: number;
 }
 
-export interface RetrievalResult {
-  documents: RetrievedDocument[];
-  searchType: SearchType;
-}
+export type RetrievalResult = ReplyOf<typeof retrieve>;
 
 /** Finds passages, for the HTTP API and the NATS methods. */
 @Injectable()
@@ -56,6 +55,7 @@ export class RetrievalService {
     @Inject(ChunksRepository) private readonly chunks: ChunksRepository,
     @Inject(retrievalDefaults) private readonly defaults: RetrievalDefaults,
     @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(EmbeddingModelCheck) private readonly models: EmbeddingModelCheck,
   ) {}
 
   /** True if a search with these parameters compares vectors. */
@@ -64,7 +64,7 @@ export class RetrievalService {
   }
 
   /**
-   * Finds passages, best first. Errors: invalid_request for `embedding` (missing, or a number of dimensions that the
+   * Finds passages, best first; by words if the collection has vectors of another embedding model. Errors: invalid_request for `embedding` (missing, or a number of dimensions that the
    * collection does not contain) or `distance_threshold`; service_unavailable, which names postgres.
    */
   retrieve({
@@ -76,12 +76,16 @@ export class RetrievalService {
     ...given
   }: RetrievalQuery): Promise<RetrievalResult> {
     const parameters = decideParameters(given, this.defaults);
+    const { collection = defaultCollection } = parameters;
     return this.metrics.measure('retrieve', async () => {
+      const isForeign =
+        parameters.search_type !== 'lexical' && (await this.models.isForeign({ collection, owner }));
+      const searchType = isForeign ? 'lexical' : parameters.search_type;
       const documents = await this.chunks.search({
-        searchType: parameters.search_type,
+        searchType,
         query,
         embedding,
-        collection: parameters.collection ?? defaultCollection,
+        collection,
         owner,
         k: parameters.k,
         fetchK: parameters.fetch_k,
@@ -96,7 +100,7 @@ export class RetrievalService {
         filter: parameters.filter,
         attributeFilter: attribute_filter,
       });
-      return { documents, searchType: parameters.search_type };
+      return { documents, searchType, ...(isForeign && { degraded: 'embedding_model_changed' as const }) };
     });
   }
 }

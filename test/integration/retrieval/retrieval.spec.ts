@@ -1,4 +1,11 @@
-import { embed, encodeVector, healthMethod, retrieve, type RequestOf } from '#contracts';
+import {
+  describeEmbeddingModel,
+  embed,
+  encodeVector,
+  healthMethod,
+  retrieve,
+  type RequestOf,
+} from '#contracts';
 import { MessagingConnection, RpcClient } from '#messaging';
 import { DocumentsRepository, openDatabase, type Database } from '#storage';
 import {
@@ -48,6 +55,7 @@ describe('the retrieval service', () => {
     client = new RpcClient(connection);
     database = openDatabase({ connectionString: postgres.connectionString });
     const chunks = await Promise.all(texts.map(async (text) => ({ text, embedding: await vectorOf(text) })));
+    const { id, revision } = await client.request(describeEmbeddingModel, {});
     await new DocumentsRepository(database).replaceDocument(
       {
         filename: 'facts.md',
@@ -55,7 +63,7 @@ describe('the retrieval service', () => {
         mimeType: 'text/markdown',
         bytes: 100,
         metadata: { kind: 'fact' },
-        embeddingModel: 'nano-embed',
+        embeddingModel: `${id}@${revision}`,
       },
       chunks,
     );
@@ -145,6 +153,41 @@ describe('the retrieval service', () => {
         initial_query: 'Which kettle boils water for tea?',
         search_type: 'similarity',
       });
+    });
+
+    it.each([
+      ['the same width', 384],
+      ['another width', 2],
+    ])('searches words where the vectors are of another model of %s, and says so', async (_what, width) => {
+      const collection = `width-${width}`;
+      const vector = Float32Array.from({ length: width }, (_unused, index) => (index === 0 ? 1 : 0));
+      const facts = { contentHash: 'x', mimeType: 'text/plain', bytes: 9, collection };
+      const documents = new DocumentsRepository(database);
+      await documents.replaceDocument({ ...facts, filename: 'old.txt', embeddingModel: 'old-model@1' }, [
+        { text: 'The blue lamp is in the cellar.', embedding: vector, metadata: {} },
+      ]);
+      const { id, revision } = await client.request(describeEmbeddingModel, {});
+      const lamp = 'A lamp of the served model.';
+      await documents.replaceDocument(
+        { ...facts, filename: 'new.txt', embeddingModel: `${id}@${revision}` },
+        [{ text: lamp, embedding: await vectorOf(lamp), metadata: {} }],
+      );
+      const response = await fetch(`${service.url}/v1/retrieval`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ text: 'Where is the blue lamp?', search_type: 'similarity', collection }),
+      });
+      expect(response.headers.get('x-meganest-degraded')).toBe('retrieval');
+      const body = (await response.json()) as { retrieved_docs: { text: string }[]; search_type: string };
+      expect(body.search_type).toBe('lexical');
+      expect(body.retrieved_docs.map(({ text }) => text)).toEqual(['The blue lamp is in the cellar.', lamp]);
+      const health = async () => (await fetch(`${service.url}/v1/health_check`)).json();
+      await expect.poll(health).toMatchObject({
+        status: 'healthy',
+        warnings: [expect.stringMatching(new RegExp(`of .*${collection}.* have vectors of old-model@1`))],
+      });
+      await documents.deleteAll(collection);
+      await expect.poll(health).not.toHaveProperty('warnings');
     });
 
     it.each([

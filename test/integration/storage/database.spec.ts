@@ -80,6 +80,7 @@ describe('Database', () => {
       '0015-words-of-collections',
       '0016-jobs-that-wait',
       '0017-documents-of-jobs',
+      '0018-models-of-collections',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

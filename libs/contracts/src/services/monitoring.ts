@@ -30,6 +30,8 @@ export const serviceHealthSchema = z.object({
   version: z.string(),
   uptimeSeconds: z.number(),
   dependencies: z.array(dependencyHealthSchema),
+  /** Problems that an operator must mend, although every dependency works. */
+  warnings: z.array(z.string()).optional(),
 });
 export type ServiceHealth = z.infer<typeof serviceHealthSchema>;
 

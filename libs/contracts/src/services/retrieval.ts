@@ -66,5 +66,10 @@ export const retrieve = defineMethod({
     /** Searches only documents whose attributes pass the filter. */
     attribute_filter: attributeFilterSchema.optional(),
   }),
-  reply: z.object({ documents: z.array(retrievedDocumentSchema), searchType: z.enum(searchTypes) }),
+  reply: z.object({
+    documents: z.array(retrievedDocumentSchema),
+    searchType: z.enum(searchTypes),
+    /** Why the search was made by words in place of the wanted type. */
+    degraded: z.enum(['embedding_model_changed']).optional(),
+  }),
 });

@@ -26,6 +26,8 @@ const checkSchema = z.object({
   status: z.enum(['healthy', 'unhealthy']),
   uptime_seconds: z.number(),
   dependencies: z.array(dependencyHealthSchema),
+  /** Problems that an operator must mend, although every dependency works. */
+  warnings: z.array(z.string()).optional(),
   /** Models that services are fetching from the hub. */
   downloads: z.array(modelDownloadSchema).optional(),
 });
@@ -55,6 +57,7 @@ export class HealthController {
       ...(ready && degraded.length > 0 && { degraded }),
       ...report,
       dependencies: shownTo(request, report.dependencies),
+      warnings: mayRead(request) ? report.warnings : undefined,
     });
   }
 
@@ -75,6 +78,7 @@ export class HealthController {
       status: report.healthy ? 'healthy' : 'unhealthy',
       uptime_seconds: report.uptimeSeconds,
       dependencies: shownTo(request, report.dependencies),
+      ...(report.warnings && mayRead(request) && { warnings: report.warnings }),
       ...(downloads.length > 0 && { downloads }),
     });
   }

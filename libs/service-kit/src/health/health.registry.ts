@@ -25,6 +25,7 @@ export class HealthRegistry {
   #listFurther: () => readonly Dependency[] = () => [];
   readonly #startedAt = performance.now();
   #report: Promise<ServiceHealth> | undefined;
+  #listWarnings: (signal: AbortSignal) => Promise<string[]> = () => Promise.resolve([]);
   #listDownloads: () => Promise<ModelDownload[]> = () => Promise.resolve([]);
 
   /** `isStopping`: a stopping process is not ready. */
@@ -41,6 +42,11 @@ export class HealthRegistry {
   /** Registers dependencies that change: `list` returns them for each report. */
   registerListed(list: () => readonly Dependency[]): void {
     this.#listFurther = list;
+  }
+
+  /** `list` returns problems for the operator. It is called after each check of the dependencies. */
+  watchWarnings(list: (signal: AbortSignal) => Promise<string[]>): void {
+    this.#listWarnings = list;
   }
 
   /** `list` returns the running downloads of models. */
@@ -70,9 +76,8 @@ export class HealthRegistry {
   }
 
   async #ask(): Promise<ServiceHealth> {
-    const dependencies = await this.#askAll().finally(() =>
-      setTimeout(() => (this.#report = undefined), this.lifeMs).unref(),
-    );
+    const forget = () => setTimeout(() => (this.#report = undefined), this.lifeMs).unref();
+    const [dependencies, warnings] = await this.#askForAll().finally(forget);
     return {
       service: this.identity.service,
       description: this.identity.description,
@@ -81,7 +86,16 @@ export class HealthRegistry {
       version,
       uptimeSeconds: Math.round((performance.now() - this.#startedAt) / 1000),
       dependencies,
+      ...(warnings.length > 0 && { warnings }),
     };
+  }
+
+  async #askForAll(): Promise<[DependencyHealth[], string[]]> {
+    const dependencies = await this.#askAll();
+    const signal = AbortSignal.timeout(checkTimeoutMs);
+    // A dependency that fails has an entry of its own.
+    const warnings = await Promise.race([this.#listWarnings(signal), rejectOnAbort(signal)]).catch(() => []);
+    return [dependencies, warnings];
   }
 }
 

@@ -21,6 +21,13 @@ export interface DocumentCounts {
   chunks: number;
 }
 
+/** Documents whose vectors are of another embedding model. */
+export interface OtherModel {
+  model: string;
+  documents: number;
+  collections: string[];
+}
+
 type StoredDocumentRow = Omit<StoredDocument, 'createdAt'> & { createdAt: Date };
 
 /** Documents of vector stores belong to the owner of the store: lists and deletions by name or id exclude them. */
@@ -176,6 +183,29 @@ export class DocumentsRepository {
     );
   }
 
+  /** Whether a collection has vectors of another embedding model. */
+  async hasOtherModel(
+    { collection, owner }: { collection: string; owner?: string },
+    model: string,
+  ): Promise<boolean> {
+    const [row] = await this.database.query<{ found: boolean }>(
+      `SELECT ${existsModel('<')} OR ${existsModel('>')} AS found`,
+      [collection, owner ?? null, model],
+    );
+    return row?.found === true;
+  }
+
+  /** The documents with vectors of other embedding models, by model. Vector stores count as one collection. */
+  async otherModels(model: string): Promise<OtherModel[]> {
+    return this.database.query<OtherModel>(
+      `SELECT embedding_model AS model, count(*)::float8 AS documents, array_agg(DISTINCT name ORDER BY name) AS collections
+       FROM (SELECT embedding_model, CASE WHEN ${isShared} THEN collection ELSE 'vector stores' END AS name
+             FROM documents WHERE embedding_model <> $1 AND pending_since IS NULL AND chunk_count > 0) AS foreign_documents
+       GROUP BY embedding_model ORDER BY embedding_model`,
+      [model],
+    );
+  }
+
   /** Counts of a collection, or of all collections if it is absent. */
   async count(collection?: string): Promise<DocumentCounts> {
     const [counts] = await this.database.query<DocumentCounts>(
@@ -193,6 +223,11 @@ export class DocumentsRepository {
     );
   }
 }
+
+/** Whether a collection has a model before or after the given one: a range of an index, not all of its documents. */
+const existsModel = (comparison: '<' | '>') =>
+  `EXISTS (SELECT FROM documents WHERE collection = $1 AND owner IS NOT DISTINCT FROM $2
+     AND embedding_model ${comparison} $3 AND pending_since IS NULL AND chunk_count > 0)`;
 
 /** Groups chunks into parts of one transaction each, checks their vectors, and reports each batch. */
 async function* partsOf(

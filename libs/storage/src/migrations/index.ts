@@ -16,6 +16,7 @@ import { sharedByGateways } from './0014-shared-by-gateways.js';
 import { wordsOfCollections } from './0015-words-of-collections.js';
 import { jobsThatWait } from './0016-jobs-that-wait.js';
 import { documentsOfJobs } from './0017-documents-of-jobs.js';
+import { modelsOfCollections } from './0018-models-of-collections.js';
 
 /** Every migration, oldest first. They are modules instead of .sql files, so that the build includes them. */
 export const migrations: readonly StorageMigration[] = [
@@ -36,4 +37,5 @@ export const migrations: readonly StorageMigration[] = [
   wordsOfCollections,
   jobsThatWait,
   documentsOfJobs,
+  modelsOfCollections,
 ];

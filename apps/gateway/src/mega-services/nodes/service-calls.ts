@@ -121,6 +121,7 @@ export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]
   context.report({
     searchType: reply.searchType,
     documents: reply.documents.map(({ id, score }) => ({ id, score })),
+    ...(reply.degraded && { degraded: { retrieval: reply.degraded } }),
   });
   return reply.documents;
 }
