@@ -104,13 +104,20 @@ describe('tools in chat completions', () => {
     expect(stack.witness.asked).toMatchObject({ tools: [{ name: 'add' }], documents: [{}, {}] });
   });
 
-  it('are nothing that a mega service with a guard behind its model calls', async () => {
-    const request = client.chat.completions.create({
-      model: 'chatqna-guarded',
-      messages: ask('What is tea?'),
-      tools: [add],
-    });
-    expect(await failureOf(request)).toMatchObject({ status: 400, param: 'tools' });
+  it('are named as ignored by a mega service that cannot call them, unless a call is demanded', async () => {
+    const create = (more: object) =>
+      client.chat.completions.create({
+        model: 'chatqna-guarded',
+        messages: ask('What is tea?'),
+        tools: [add],
+        ...more,
+      });
+    const { data, response } = await create({ tool_choice: 'auto' }).withResponse();
+    expect(data.choices[0]?.message.content).toBeTruthy();
+    expect(response.headers.get('x-meganest-ignored')).toBe('tools');
+    expect(stack.witness.asked).not.toHaveProperty('tools');
+    for (const tool_choice of ['required', { type: 'function', function: { name: 'add' } }])
+      expect(await failureOf(create({ tool_choice }))).toMatchObject({ status: 400, param: 'tool_choice' });
   });
 });
 

@@ -1,4 +1,4 @@
-import { invalidField, MegaNestError, type ModelInfo, type Tool, type ToolChoice } from '#contracts';
+import { invalidField, unsupportedField, type ModelInfo, type Tool, type ToolChoice } from '#contracts';
 import { z } from 'zod';
 
 const toolName = z
@@ -95,7 +95,7 @@ export function chatTools(fields: ToolFields): ChatTools {
 }
 
 /**
- * The request without the tools that the model cannot call, and the names of the fields without effect. Errors:
+ * The request without the tools that the model or mega service cannot call, and the names of the fields without effect. Errors:
  * unsupported_parameter if the request requires a call.
  */
 export function callableTools<Request extends ChatTools>(
@@ -105,10 +105,7 @@ export function callableTools<Request extends ChatTools>(
   const { tools, toolChoice, legacyFunctions } = request;
   if (!tools || callsTools !== false) return { request, ignored: [] };
   const [field, choice] = legacyFunctions ? ['functions', 'function_call'] : ['tools', 'tool_choice'];
-  if (toolChoice?.mode === 'required') {
-    const detail = `${choice}: the model ${id} cannot call tools`;
-    throw new MegaNestError('unsupported_parameter', { detail, param: choice });
-  }
+  if (toolChoice?.mode === 'required') throw unsupportedField(choice, `${id} cannot call tools`);
   const { tools: _tools, toolChoice: _choice, parallelToolCalls: _parallel, ...rest } = request;
   return { request: rest as Request, ignored: toolChoice?.mode === 'none' ? [] : [field] };
 }

@@ -1,11 +1,7 @@
-import {
-  samplingParameters,
-  unsupportedField,
-  type OutputConstraint,
-  type TemplateVariables,
-} from '#contracts';
+import { samplingParameters, unsupportedField, type MegaNestError, type TemplateVariables } from '#contracts';
 import { pickParameters, type MegaServiceDefinition } from '#dag';
 import {
+  callableTools,
   ignoredFields,
   littleEffort,
   planThinking,
@@ -168,10 +164,12 @@ function parametersOf(
   takesForms: boolean,
 ) {
   const { constraint, ...given } = request.parameters;
-  if (!takesForms) assertPlainAnswer(definition.name, request, constraint);
+  if (!takesForms && constraint) throw refusedForm(definition.name);
+  const tools = callableTools(request, { id: definition.name, callsTools: takesForms });
   const extra = inNamesOfHere(request.extra);
   const parameters = pickParameters(definition, { ...extra, ...given });
   const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
+  ignored.push(...tools.ignored);
   ignored.push(...lockedNames(definition).filter((name) => given[name as keyof typeof given] !== undefined));
   ignored.push(...unusedLabels(request.labels, undefined));
   return { parameters, ignored };
@@ -205,17 +203,10 @@ function lockedNames({ nodes }: MegaServiceDefinition): string[] {
   return [...new Set(all.flatMap(({ locked }) => [...locked]))].filter((name) => !isListed(name));
 }
 
-/**
- * Refuses tools and response formats for a mega service that answers in plain text only: its model calls no tools, or
- * is not the last node. Errors: unsupported_parameter.
- */
-function assertPlainAnswer(
-  name: string,
-  { tools, toolChoice, legacyFunctions }: ChatCompletionRequest,
-  constraint: OutputConstraint | undefined,
-): void {
-  const advice = `the mega service ${name} answers from its documents; ask the language model itself`;
-  if (tools && toolChoice?.mode !== 'none')
-    throw unsupportedField(legacyFunctions ? 'functions' : 'tools', advice);
-  if (constraint) throw unsupportedField('response_format', advice);
+/** The error for a response format of a mega service whose model writes plain text, or is not the last node. */
+function refusedForm(name: string): MegaNestError {
+  return unsupportedField(
+    'response_format',
+    `the mega service ${name} answers from its documents; ask the language model itself`,
+  );
 }
