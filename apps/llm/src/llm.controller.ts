@@ -1,4 +1,4 @@
-import { parseOrThrow, type RetrievedDocument } from '#contracts';
+import { parseOrThrow, tokenLimitSchema, type RetrievedDocument } from '#contracts';
 import {
   callableTools,
   chatCompletionChunkSchema,
@@ -59,7 +59,7 @@ const opeaFieldsSchema = z.looseObject({
   initial_query: notEmpty.optional(),
   documents: passages.nullish(),
   retrieved_docs: passages.nullish(),
-  max_new_tokens: z.int().min(1).nullish(),
+  max_new_tokens: tokenLimitSchema.nullish(),
   streaming: z.boolean().nullish(),
   chat_template: notEmpty.nullish(),
 });

@@ -37,7 +37,7 @@ export interface AudioRequest {
 
 /** Parses a form. Errors: invalid_request with the field as `param`, also for contradicting fields. */
 export function parseAudioForm(form: AudioForm, task: TranscriptionRequest['task']): AudioRequest {
-  const fields = parseOrThrow(transcriptionFormSchema, form.fields);
+  const fields = parseOrThrow(transcriptionFormSchema, givenFields(form.fields));
   const {
     response_format: format,
     timestamp_granularities: granularities,
@@ -61,6 +61,20 @@ export function parseAudioForm(form: AudioForm, task: TranscriptionRequest['task
     logprobs,
     ignored: Object.keys(form.fields).filter((name) => !(name in transcriptionFormSchema.shape)),
   };
+}
+
+/** Texts that browsers and Python clients write into a form for a value that is not set. */
+const unsetTexts: ReadonlySet<string> = new Set(['', 'null', 'undefined', 'None']);
+
+/** The fields that are set. The language `auto` is what the model does without a language. */
+function givenFields(fields: AudioForm['fields']): AudioForm['fields'] {
+  const entries = Object.entries(fields).map(([name, value]) => {
+    const given = [value].flat().filter((text) => !unsetTexts.has(text.trim()));
+    return [name, Array.isArray(value) ? given : given[0]] as const;
+  });
+  const isSet = ([name, value]: (typeof entries)[number]) =>
+    value !== undefined && value.length > 0 && !(name === 'language' && value === 'auto');
+  return Object.fromEntries(entries.filter(isSet)) as AudioForm['fields'];
 }
 
 function audioOf({ audio }: AudioForm): AudioFile {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { readWrittenValues, type TypeIssue } from './written-values.js';
+import { readWrittenValues, withoutNulls, type TypeIssue } from './written-values.js';
 
 const requestError = (status: number, template: string) => ({
   status,
@@ -230,15 +230,19 @@ export function errorFromIssues(issues: readonly SchemaIssue[]): MegaNestError {
 }
 
 /**
- * Parses with a schema; a mismatch throws `invalid_request` that names the field. Fields may hold numbers and booleans as
- * texts: see {@link readWrittenValues}.
+ * Parses with a schema; a mismatch throws `invalid_request` that names the field. Fields may hold null in place of nothing,
+ * and numbers and booleans as texts: see {@link withoutNulls} and {@link readWrittenValues}.
  */
 export function parseOrThrow<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
+  let given: unknown = value;
+  let result = schema.safeParse(given);
+  for (const repair of [withoutNulls, readWrittenValues]) {
+    if (result.success) break;
+    const repaired = repair(given, result.error.issues);
+    if (repaired === undefined) continue;
+    given = repaired;
+    result = schema.safeParse(given);
+  }
   if (result.success) return result.data;
-  const written = readWrittenValues(value, result.error.issues);
-  if (written === undefined) throw errorFromIssues(result.error.issues);
-  const second = schema.safeParse(written);
-  if (second.success) return second.data;
-  throw errorFromIssues(second.error.issues);
+  throw errorFromIssues(result.error.issues);
 }

@@ -70,3 +70,35 @@ describe('texts in place of numbers and booleans', () => {
     expect(parseOrThrow(schema, { documents }).documents?.at(-1)).toEqual({ text: 'x', score: 49_999 });
   });
 });
+
+describe('null in place of nothing', () => {
+  it.each([
+    [{ stream: null, k: 4 }, { k: 4 }],
+    [{ stop: null }, {}],
+    [{ temperature: null }, { temperature: null }],
+    [{ limit: null, documents: [{ text: 'a', score: null }] }, { documents: [{ text: 'a' }] }],
+    [{ limit: { type: 'all', words: null } }, { limit: { type: 'all' } }],
+    [{ stream: null, k: '4' }, { k: 4 }],
+    [{ other: null }, { other: null }],
+  ])('is left out of %j', (given, expected) => {
+    const before = structuredClone(given);
+    expect(parseOrThrow(schema, given)).toEqual(expected);
+    expect(given).toEqual(before);
+  });
+
+  it.each([
+    [{ documents: [{ text: null }] }, 'documents[0].text'],
+    [{ documents: [null] }, 'documents[0]'],
+    [{ input: ['a', null] }, 'input[1]'],
+    [{ stream: null, k: 'x' }, 'k'],
+  ])('is refused in %j', (given, param) => {
+    expect(() => parseOrThrow(schema, given)).toThrow(
+      expect.objectContaining({ code: 'invalid_request', param }),
+    );
+  });
+
+  it('does not count as a field of a strict object', () => {
+    const strict = z.strictObject({ query: z.string(), rewrite: z.boolean().default(false) });
+    expect(parseOrThrow(strict, { query: 'a', rewrite: null })).toEqual({ query: 'a', rewrite: false });
+  });
+});

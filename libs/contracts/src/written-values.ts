@@ -29,6 +29,28 @@ export function readWrittenValues(value: unknown, issues: readonly TypeIssue[]):
   return changed ? root : undefined;
 }
 
+/**
+ * Returns the value without its fields that are null and that a schema refuses as such; undefined where there is no such
+ * field. Clients in Python and JavaScript send null for "not set". A required field stays an error, since it is missing
+ * then. Elements of lists stay.
+ */
+export function withoutNulls(value: unknown, issues: readonly TypeIssue[]): unknown {
+  const copies = new Set<unknown>();
+  const root = copyOf(value, copies);
+  const paths = issues.flatMap((issue) => nullPaths(value, issue, []));
+  for (const path of paths) write(root, path, undefined, copies);
+  return paths.length > 0 ? root : undefined;
+}
+
+/** The paths of the null fields that an issue, or an alternative of its union, is about. */
+function nullPaths(value: unknown, issue: TypeIssue, parent: Path): Path[] {
+  const path = [...parent, ...keysOf(issue)];
+  // A check of its own may give null a meaning.
+  if (issue.code !== 'custom' && typeof path.at(-1) === 'string' && valueAt(value, path) === null)
+    return [path];
+  return (issue.errors ?? []).flat().flatMap((inner) => nullPaths(value, inner, path));
+}
+
 interface ExpectedType {
   readonly path: Path;
   readonly type: 'number' | 'boolean';
@@ -39,8 +61,7 @@ interface ExpectedType {
  * alternative that fails by such texts only.
  */
 function expectedTypes(value: unknown, issue: TypeIssue, parent: Path): ExpectedType[] | undefined {
-  const own = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part));
-  const path = [...parent, ...own];
+  const path = [...parent, ...keysOf(issue)];
   if (issue.errors) {
     for (const alternative of issue.errors) {
       const types = alternative.map((inner) => expectedTypes(value, inner, path));
@@ -51,6 +72,10 @@ function expectedTypes(value: unknown, issue: TypeIssue, parent: Path): Expected
   const type = typeOf(issue);
   if (type === undefined || typeof path.at(-1) !== 'string') return undefined;
   return readText(valueAt(value, path), type) === undefined ? undefined : [{ path, type }];
+}
+
+function keysOf({ path = [] }: TypeIssue): Path {
+  return path.map((part) => (typeof part === 'object' ? part.key : part));
 }
 
 function typeOf({ code, expected, values = [] }: TypeIssue): ExpectedType['type'] | undefined {

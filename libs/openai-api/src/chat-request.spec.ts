@@ -50,6 +50,48 @@ describe('chatCompletionRequestSchema', () => {
     expect(parameters).toEqual({ temperature: 0, top_k: 0, logprobs: false });
   });
 
+  const optional = `
+    model max_tokens max_completion_tokens temperature top_p top_k min_p seed stop n best_of logprobs
+    top_logprobs logit_bias frequency_penalty presence_penalty repetition_penalty ignore_eos stream
+    stream_options tools tool_choice functions function_call parallel_tool_calls response_format
+    guided_json structured_outputs user reasoning_effort chat_template_kwargs message modalities audio
+    metadata k
+  `.trim();
+  it('takes null as unset for every optional field', () => {
+    const all = Object.fromEntries(optional.split(/\s+/).map((name) => [name, null]));
+    expect(parse({ messages, ...all })).toEqual(parse({ messages }));
+  });
+
+  it.each([
+    { model: '' },
+    { stop: '' },
+    { reasoning_effort: '' },
+    { tools: [] },
+    { functions: [] },
+    { tools: [], functions: [], tool_choice: 'auto' },
+    { max_tokens: -1 },
+    { max_completion_tokens: -1 },
+    { max_tokens: '-1' },
+  ])('takes %j as unset', (unset) => {
+    expect(parse({ messages, ...unset })).toEqual(parse({ messages }));
+  });
+
+  it('keeps the values of engines that mean all tokens, and the likeliest one', () => {
+    const { parameters } = parse({ messages, top_k: -1, top_p: 0, max_tokens: 5, max_completion_tokens: -1 });
+    expect(parameters).toEqual({ top_k: -1, top_p: 0 });
+  });
+
+  it.each([
+    [{ max_tokens: 0 }, 'max_tokens'],
+    [{ max_tokens: -2 }, 'max_tokens'],
+    [{ max_completion_tokens: 0 }, 'max_completion_tokens'],
+    [{ top_k: -2 }, 'top_k'],
+    [{ top_p: -0.1 }, 'top_p'],
+    [{ stop: [''] }, 'stop[0]'],
+  ])('refuses %j', (wrong, param) => {
+    expect(() => parse({ messages, ...wrong })).toThrow(expect.objectContaining({ status: 400, param }));
+  });
+
   it('prefers max_completion_tokens', () => {
     expect(parse({ messages, max_tokens: 5, max_completion_tokens: 7 }).parameters.max_tokens).toBe(7);
   });
@@ -73,12 +115,12 @@ describe('chatCompletionRequestSchema', () => {
       { messages, tools: [tool], tool_choice: { type: 'function', function: { name: 'fly' } } },
       'tool_choice',
     ],
-    [{ messages, tools: [tool], functions: [] }, 'functions'],
+    [{ messages, tools: [tool], functions: [{ name: 'add' }] }, 'functions'],
     [{ messages, response_format: { type: 'xml' } }, 'response_format.type'],
     [{ messages, guided_json: '{' }, 'guided_json'],
     [{ messages, guided_regex: 'a', response_format: { type: 'json_object' } }, 'guided_regex'],
     [{ messages, structured_outputs: { structural_tag: '{}' } }, 'structured_outputs.structural_tag'],
-    [{ messages, stream_options: { include_usage: 'yes' } }, 'stream_options.include_usage'],
+    [{ messages, stream_options: { include_usage: 'maybe' } }, 'stream_options.include_usage'],
     [
       { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] },
       'messages[0].content[0].image_url.url',

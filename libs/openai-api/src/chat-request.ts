@@ -2,6 +2,8 @@ import {
   generationParametersSchema,
   MegaNestError,
   templateVariablesSchema,
+  tokenLimitOf,
+  tokenLimitSchema,
   type TemplateVariables,
   type ChatMessage,
   type GenerationParameters,
@@ -29,10 +31,12 @@ const bodySchema = z.looseObject({
   messages: messagesSchema.optional(),
   /** The name of the field in the OPEA specification. */
   message: messagesSchema.optional(),
-  model: z.string().optional(),
-  max_completion_tokens: z.int().min(1).nullish(),
+  model: z.string().nullish(),
+  max_tokens: tokenLimitSchema.nullish(),
+  max_completion_tokens: tokenLimitSchema.nullish(),
   stream: z.boolean().nullish(),
-  reasoning_effort: z.string().min(1).nullish(),
+  stop: z.union([z.literal(''), parametersSchema.shape.stop]).nullish(),
+  reasoning_effort: z.string().nullish(),
   chat_template_kwargs: templateVariablesSchema.nullish(),
   user: z.string().nullish(),
   safety_identifier: z.string().max(64).nullish(),
@@ -45,10 +49,17 @@ const ownFields = new Set(Object.keys(bodySchema.shape));
 type Body = WithoutNulls<z.output<typeof bodySchema>>;
 type WithoutNulls<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], null> };
 
-/** OpenAI's clients send null for "not set". One pass here costs half as much as a transform of each field. */
-function withoutNulls<Fields extends object>(fields: Fields): WithoutNulls<Fields> {
+/** Fields in which an empty text means "not set". */
+const emptyFields: ReadonlySet<string> = new Set(['model', 'stop', 'reasoning_effort']);
+
+/**
+ * OpenAI's clients send null for "not set", some also an empty text. One pass here costs half as much as a transform of each
+ * field.
+ */
+function withoutUnset<Fields extends object>(fields: Fields): WithoutNulls<Fields> {
   const given = { ...fields } as Record<string, unknown>;
-  for (const name of ownFields) if (given[name] === null) delete given[name];
+  for (const name of ownFields)
+    if (given[name] === null || (given[name] === '' && emptyFields.has(name))) delete given[name];
   return given as WithoutNulls<Fields>;
 }
 
@@ -74,7 +85,7 @@ export interface ChatCompletionRequest extends ChatTools {
 
 /** Parses the body of `POST /v1/chat/completions`. Errors: 400 with the field's path. */
 export const chatCompletionRequestSchema = bodySchema.transform((given, context): ChatCompletionRequest => {
-  const body = withoutNulls(given);
+  const body = withoutUnset(given);
   const messages = body.messages ?? body.message;
   if (!messages) {
     context.addIssue({ code: 'custom', path: ['messages'], message: 'is required' });
@@ -161,12 +172,15 @@ function generationParameters(body: Body): GenerationParameters {
       .filter((name) => named[name] !== undefined)
       .map((name) => [name, named[name]]),
   ) as GenerationParameters;
-  const maxTokens = body.max_completion_tokens ?? parameters.max_tokens;
-  return { ...parameters, ...(maxTokens !== undefined && { max_tokens: maxTokens }) };
+  const { max_tokens: older, ...rest } = parameters;
+  const maxTokens = tokenLimitOf(body.max_completion_tokens ?? older);
+  return { ...rest, ...(maxTokens !== undefined && { max_tokens: maxTokens }) };
 }
 
 function extraFields(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(body).filter(([name, value]) => !ownFields.has(name) && value !== undefined),
+    Object.entries(body).filter(
+      ([name, value]) => !ownFields.has(name) && value !== undefined && value !== null,
+    ),
   );
 }

@@ -78,8 +78,10 @@ export interface ChatTools {
  * tools, and for a request with both the deprecated and the current fields.
  */
 export function chatTools(fields: ToolFields): ChatTools {
-  const { functions, function_call: functionCall } = fields;
-  if (functions && fields.tools) throw invalidField('functions', 'give tools or functions, not both');
+  const { function_call: functionCall } = fields;
+  // An empty list means "not set".
+  const functions = fields.functions?.length ? fields.functions : undefined;
+  if (functions && fields.tools?.length) throw invalidField('functions', 'give tools or functions, not both');
   const tools = functions ? functions.map(functionTool) : (fields.tools ?? []).map(toTool);
   assertUnique(tools, functions ? 'functions' : 'tools');
   const toolChoice = functions ? legacyChoice(functionCall) : toChoice(fields.tool_choice);

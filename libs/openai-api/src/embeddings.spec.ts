@@ -28,6 +28,12 @@ describe('embeddingRequestSchema', () => {
   });
 });
 
+it('takes null as unset', () => {
+  const unset = { model: null, encoding_format: null, dimensions: null, user: null, text: null };
+  expect(parse({ input: 'a', ...unset })).toEqual(parse({ input: 'a' }));
+  expect(() => parse({ input: null })).toThrow(expect.objectContaining({ status: 400, param: 'input' }));
+});
+
 it('says how many inputs a request may have', () => {
   expect(parse({ input: Array.from({ length: 2048 }, () => 'a') }).inputs).toHaveLength(2048);
   expect(() => parse({ input: Array.from({ length: 2049 }, () => 'a') })).toThrow(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseOrThrow } from '#contracts';
-import { rerankCall, rerankRequestSchema, rerankResponse } from './reranking.js';
+import { plainRerankSchema, rerankCall, rerankRequestSchema, rerankResponse } from './reranking.js';
 
 const parse = (body: unknown) => parseOrThrow(rerankRequestSchema, body);
 const reply = {
@@ -24,11 +24,29 @@ describe('rerankRequestSchema', () => {
     });
   });
 
+  it.each([{ model: null, top_n: null, return_documents: null }, { top_n: 0 }])(
+    'takes %j as unset',
+    (unset) => {
+      const documents = ['a', 'b'];
+      expect(rerankCall(parse({ query: 'q', documents, ...unset }))).toEqual(
+        rerankCall(parse({ query: 'q', documents })),
+      );
+    },
+  );
+
+  it('takes null as unset in the format of Text Embeddings Inference', () => {
+    const unset = { raw_scores: null, return_text: null, truncate: null, truncation_direction: null };
+    const body = { query: 'q', texts: ['a'] };
+    expect(parseOrThrow(plainRerankSchema, { ...body, ...unset })).toEqual(
+      parseOrThrow(plainRerankSchema, body),
+    );
+  });
+
   it.each([
     [{ documents: ['a'] }, 'query'],
     [{ query: 'q', documents: [] }, 'documents'],
     [{ query: 'q', documents: ['a', 5] }, 'documents[1]'],
-    [{ query: 'q', documents: ['a'], top_n: 0 }, 'top_n'],
+    [{ query: 'q', documents: ['a'], top_n: -1 }, 'top_n'],
   ])('names the field of %j', (body, param) => {
     expect(() => parse(body)).toThrow(expect.objectContaining({ code: 'invalid_request', param }));
   });

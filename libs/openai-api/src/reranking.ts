@@ -14,8 +14,8 @@ export const rerankRequestSchema = z.object({
   model: z.string().nullish(),
   query: rerankQuerySchema,
   documents: z.array(document).min(1).max(1000),
-  /** Absent: all documents. */
-  top_n: z.int().min(1).nullish(),
+  /** Absent, or vLLM's default of 0: all documents. */
+  top_n: z.int().min(0).nullish(),
   return_documents: z.boolean().nullish(),
 });
 export type RerankRequest = z.output<typeof rerankRequestSchema>;
@@ -41,7 +41,7 @@ export function rerankCall({ model, query, documents, top_n }: RerankRequest) {
     query,
     texts: documents,
     model: model ?? undefined,
-    top_n: top_n ?? documents.length,
+    top_n: top_n || documents.length,
     fusion: 'none' as const,
   };
 }

@@ -6,6 +6,11 @@ import { remoteParameters } from './remote-constraint.js';
 const tags = [{ begin: '<a>', end: '</a>', schema: { type: 'object' } }];
 
 describe('remoteParameters', () => {
+  it('sends a share that engines accept for top_p 0', () => {
+    expect(remoteParameters({ top_p: 0, top_k: -1 })).toEqual({ top_p: 1e-6, top_k: -1 });
+    expect(remoteParameters({ top_p: 0.5 })).toEqual({ top_p: 0.5 });
+  });
+
   it('says JSON in response_format and the rest in structured_outputs', () => {
     const schema = { type: 'object' };
     expect(remoteParameters({ seed: 1, constraint: { type: 'json_schema', schema } })).toEqual({

@@ -1,6 +1,9 @@
 import { MegaNestError, type GenerationParameters, type OutputConstraint } from '#contracts';
 import type { EngineKind } from './engine-kind.js';
 
+/** A `top_p` that the most likely token alone exceeds. */
+const leastShare = 1e-6;
+
 /**
  * Returns sampling parameters and constraint as fields for an OpenAI-compatible server: JSON as `response_format`,
  * other constraints as fields of its kind. Errors: invalid_request for features that such a server does not support.
@@ -14,6 +17,8 @@ export function remoteParameters(
     throw new MegaNestError('invalid_request', { detail, param: 'best_of' });
   }
   const { best_of: _same, ...rest } = parameters;
+  // vLLM and others refuse 0, which means the most likely token.
+  if (rest.top_p === 0) rest.top_p = leastShare;
   return { ...rest, ...(constraint && remoteConstraint(constraint, kind)) };
 }
 

@@ -247,7 +247,8 @@ describe('the LLM service', () => {
       [{ query: 'a', max_new_tokens: 0 }, 'max_new_tokens'],
       [{ messages: 'a', max_tokens: 0 }, 'max_tokens'],
       [{ messages: 'a', temperature: 3 }, 'temperature'],
-      [{ messages: 'a', top_p: 0 }, 'top_p'],
+      [{ messages: 'a', top_p: -0.1 }, 'top_p'],
+      [{ messages: 'a', max_tokens: -2 }, 'max_tokens'],
       [{ messages: 'a', logit_bias: { 999999: 1 } }, 'logit_bias.999999'],
     ])('names the field of %j', async (body, param) => {
       const response = await send(body);

@@ -132,8 +132,8 @@ function chatOf(
   const asking = askingFields.find((name) => (rest[name] ?? '') !== '');
   const asked = asking === undefined ? undefined : rest[asking];
   for (const name of askingFields) delete rest[name];
-  if (rest['max_tokens'] === undefined && max_new_tokens !== undefined) rest['max_tokens'] = max_new_tokens;
-  if (rest['stream'] === undefined && streaming !== undefined) rest['stream'] = streaming;
+  rest['max_tokens'] ??= max_new_tokens;
+  rest['stream'] ??= streaming;
   // A request with files needs no question.
   const messages = asked ?? (hasFiles ? [{ role: 'user', content: '' }] : undefined);
   return namingField(asking, () => parseOrThrow(chatCompletionRequestSchema, { ...rest, messages }));
@@ -157,7 +157,7 @@ function namingField<Result>(field: string | undefined, parse: () => Result): Re
 
 /** Refuses other types of input than text. `type` is a field of the OPEA reference. */
 function refuseOtherTypes(type: unknown): void {
-  if (type === undefined || type === '' || type === 'text') return;
+  if (type === undefined || type === null || type === '' || type === 'text') return;
   throw unsupportedField(
     'type',
     `${JSON.stringify(type)} is not supported; send text, or files that contain text`,

@@ -1,6 +1,11 @@
 import { parseOrThrow } from '#contracts';
 import { describe, expect, it } from 'vitest';
-import { chunkingStrategySchema, chunkTokensOf, chunkWordsOf } from './vector-store.requests.js';
+import {
+  chunkingStrategySchema,
+  chunkTokensOf,
+  chunkWordsOf,
+  searchSchema,
+} from './vector-store.requests.js';
 
 const profile = { chunkSize: 90, chunkOverlap: 15 };
 const staticOf = (max_chunk_size_tokens: number, chunk_overlap_tokens: number) => ({
@@ -29,4 +34,10 @@ describe('chunking strategies', () => {
   ])('refuses %j at %s', (strategy, param) => {
     expect(() => parseOrThrow(chunkingStrategySchema, strategy)).toThrow(expect.objectContaining({ param }));
   });
+});
+
+it('takes null as unset in a search, as LiteLLM sends it', () => {
+  const unset = { rewrite_query: null, max_num_results: null, filters: null, ranking_options: null };
+  const { filters: _filters, ...search } = parseOrThrow(searchSchema, { query: 'a', ...unset });
+  expect(search).toEqual(parseOrThrow(searchSchema, { query: 'a' }));
 });

@@ -47,14 +47,19 @@ const defaultTurns: TurnRules = { threshold: 0.5, prefixMs: 300, silenceMs: 500 
 export const defaultSettings: LiveSettings = { rate: 24_000, turns: defaultTurns, logprobs: false };
 
 const { language, prompt } = transcriptionParametersSchema.shape;
-const transcription = z.looseObject(
-  {
-    model: z.string().max(1_000).nullish(),
-    language: language.nullable(),
-    prompt: prompt.nullable(),
-  },
-  'must be an object: sessions without transcription are not served',
-);
+const withoutTranscription = 'must be an object: sessions without transcription are not served';
+const transcription = z
+  .looseObject(
+    {
+      model: z.string().max(1_000).nullish(),
+      language: language.nullable(),
+      prompt: prompt.nullable(),
+    },
+    withoutTranscription,
+  )
+  .nullable()
+  // Here null does not mean "not set": it turns transcription off.
+  .refine((spec) => spec !== null, withoutTranscription);
 const turnDetection = z.looseObject({
   type: z.literal('server_vad', 'must be server_vad, or null for no detection').optional(),
   threshold: z.number().min(0).max(1).optional(),

@@ -113,8 +113,8 @@ export type OutputConstraint = z.infer<typeof outputConstraintSchema>;
 /** The sampling parameters. Chat, summaries and FAQs accept each of them; quoted answers report each as ignored. */
 export const samplingShape = {
   temperature: z.number().min(0).max(2).optional().describe('0 is greedy'),
-  top_p: z.number().gt(0).max(1).optional().describe('Nucleus sampling'),
-  top_k: z.int().min(0).optional().describe('Sample from the k most likely tokens; 0: all'),
+  top_p: z.number().min(0).max(1).optional().describe('Nucleus sampling; 0: the most likely token'),
+  top_k: z.int().min(-1).optional().describe('Sample from the k most likely tokens; 0 and -1: all'),
   min_p: z
     .number()
     .min(0)
@@ -126,6 +126,20 @@ export const samplingShape = {
   repetition_penalty: z.number().gt(0).max(10).optional(),
   seed: z.int().optional().describe('The same seed gives the same tokens'),
 };
+
+/**
+ * A limit of tokens in a caller's request: -1 means no limit, as in SGLang, llama.cpp and LM Studio. Read it with
+ * {@link tokenLimitOf}.
+ */
+export const tokenLimitSchema = z
+  .int()
+  .min(-1)
+  .refine((limit) => limit !== 0, 'must be at least 1, or -1 for no limit');
+
+/** The limit of a request; undefined for -1, null and an absent one. */
+export function tokenLimitOf(limit: number | null | undefined): number | undefined {
+  return limit === -1 ? undefined : (limit ?? undefined);
+}
 
 /** Sampling and length, with OpenAI's names and the usual extensions of vLLM and OPEA. */
 export const generationParametersSchema = z.object({

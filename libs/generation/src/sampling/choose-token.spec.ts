@@ -53,6 +53,7 @@ describe('chooseToken', () => {
   it('keeps the k likeliest', () => {
     expect(frequencies([0.1, 0.5, 0.4], { top_k: 2 })[0]).toBe(0);
     expect(frequencies([0.1, 0.5, 0.4], { top_k: 1 })).toEqual([0, 1, 0]);
+    for (const top_k of [0, -1]) expect(frequencies([0.1, 0.5, 0.4], { top_k })[0]).toBeGreaterThan(0);
   });
 
   it('keeps the smallest set that reaches top_p', () => {
@@ -60,6 +61,7 @@ describe('chooseToken', () => {
     expect(c).toBe(0);
     expect(a! / b!).toBeCloseTo(2, 0);
     expect(frequencies([0.6, 0.3, 0.1], { top_p: 0.6 })).toEqual([1, 0, 0]);
+    expect(frequencies([0.3, 0.6, 0.1], { top_p: 0 })).toEqual([0, 1, 0]);
   });
 
   it('drops what is below min_p of the likeliest', () => {

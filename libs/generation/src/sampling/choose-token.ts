@@ -114,7 +114,7 @@ export function chooseToken(logits: Float32Array, settings: SamplingSettings, ra
   const { temperature, minP, topK, topP } = settings;
   const largest = logits[likeliestToken(logits)]!;
   const lowest = Math.max(minP, negligible);
-  candidates.fill(logits, { largest, temperature, lowest, limit: topK || Infinity });
+  candidates.fill(logits, { largest, temperature, lowest, limit: topK > 0 ? topK : Infinity });
   if (topP < 1) candidates.keepShare(topP);
   return candidates.draw(random);
 }

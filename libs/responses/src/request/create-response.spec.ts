@@ -30,6 +30,46 @@ describe('createResponseSchema', () => {
     ]);
   });
 
+  it.each([
+    {
+      model: null,
+      instructions: null,
+      tools: null,
+      tool_choice: null,
+      text: null,
+      reasoning: null,
+      stop: null,
+    },
+    {
+      temperature: null,
+      top_p: null,
+      top_k: null,
+      max_output_tokens: null,
+      max_tool_calls: null,
+      include: null,
+    },
+    {
+      model: '',
+      stop: '',
+      previous_response_id: '',
+      conversation: '',
+      reasoning: { effort: '', summary: '' },
+    },
+    { max_output_tokens: -1, best_of: 1, n: 1, modalities: ['text'], functions: [] },
+  ])('takes %j as unset', (unset) => {
+    const without = (body: object) => ({ ...parse({ input: 'Hello', ...body }), input: [] });
+    expect(without(unset)).toEqual(without({}));
+  });
+
+  it('keeps the values of engines that mean all tokens, and the likeliest one', () => {
+    expect(parse({ input: 'Hello', top_k: -1, top_p: 0 })).toMatchObject({
+      parameters: { top_k: -1, top_p: 0 },
+      settings: { top_p: 0 },
+    });
+    expect(refusal({ input: 'x', max_output_tokens: 0 }).param).toBe('max_output_tokens');
+    expect(refusal({ input: 'x', best_of: 2 }).param).toBe('best_of');
+  });
+
   it('completes items as clients replay them: without type, id, status, with null or string content', () => {
     const { input } = parse({
       input: [

@@ -3,6 +3,8 @@ import {
   invalidField,
   MegaNestError,
   templateVariablesSchema,
+  tokenLimitOf,
+  tokenLimitSchema,
   type GenerationParameters,
   type ModelInfo,
   type TemplateVariables,
@@ -54,6 +56,7 @@ const samplingShape = Object.fromEntries(
 
 const bodySchema = z.looseObject({
   ...samplingShape,
+  stop: optional(z.union([z.literal(''), sampling.shape.stop])),
   model: optional(z.string()),
   input: optional(inputSchema),
   instructions: optional(z.string()),
@@ -67,7 +70,7 @@ const bodySchema = z.looseObject({
   stream_options: optional(z.looseObject({ include_obfuscation: optional(z.boolean()) })),
   background: optional(z.boolean()),
   metadata: optional(metadataSchema),
-  max_output_tokens: optional(z.int().min(1)),
+  max_output_tokens: optional(tokenLimitSchema),
   max_tool_calls: optional(z.int().min(1)),
   parallel_tool_calls: optional(z.boolean()),
   tools: optional(z.array(toolSchema)),
@@ -132,7 +135,7 @@ export const createResponseSchema = bodySchema.transform((body): ResponseRequest
   const settings = settingsOf(body);
   assertConsistent(body, settings);
   return {
-    model: body.model,
+    model: body.model || undefined,
     input: body.input ?? [],
     stream: body.stream ?? false,
     include: new Set(body.include),
@@ -148,7 +151,7 @@ export const createResponseSchema = bodySchema.transform((body): ResponseRequest
   };
 });
 
-const ownFields = new Set([...Object.keys(bodySchema.shape), 'n']);
+const ownFields = new Set([...Object.keys(bodySchema.shape), 'n', 'best_of', 'modalities', 'functions']);
 
 /** The settings, with the model's defaults for fields that the caller did not set. */
 export function settingsWith(
@@ -168,17 +171,17 @@ function settingsOf(body: Body): ResponseSettings {
   const { conversation, text, reasoning } = body;
   const conversationId = typeof conversation === 'object' ? conversation.id : conversation;
   return {
-    previous_response_id: body.previous_response_id ?? null,
-    conversation: conversationId === undefined ? null : { id: conversationId },
+    previous_response_id: body.previous_response_id || null,
+    conversation: conversationId ? { id: conversationId } : null,
     instructions: body.instructions ?? null,
     tools: body.tools ?? [],
     tool_choice: body.tool_choice ?? 'auto',
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     max_tool_calls: body.max_tool_calls ?? null,
-    max_output_tokens: body.max_output_tokens ?? null,
+    max_output_tokens: tokenLimitOf(body.max_output_tokens) ?? null,
     truncation: body.truncation ?? 'disabled',
     text: { format: echoedFormat(text?.format), ...(text?.verbosity && { verbosity: text.verbosity }) },
-    reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
+    reasoning: { effort: reasoning?.effort || null, summary: reasoning?.summary || null },
     temperature: given.temperature ?? 1,
     top_p: given.top_p ?? 1,
     presence_penalty: given.presence_penalty ?? 0,
@@ -206,7 +209,7 @@ function assertConsistent(body: Body, settings: ResponseSettings): void {
 
 function samplingOf(body: Body): GenerationParameters {
   const named = body as Record<string, unknown>;
-  const given = Object.keys(sampling.shape).filter((name) => named[name] !== undefined);
+  const given = Object.keys(sampling.shape).filter((name) => named[name] !== undefined && named[name] !== '');
   return Object.fromEntries(given.map((name) => [name, named[name]]));
 }
 
@@ -216,7 +219,8 @@ function parametersOf(body: Body, { text }: ResponseSettings): GenerationParamet
   if (asked || (parameters.top_logprobs ?? 0) > 0) parameters.logprobs = true;
   const constraint = formatConstraint(text.format);
   if (constraint) parameters.constraint = constraint;
-  if (body.max_output_tokens !== undefined) parameters.max_tokens = body.max_output_tokens;
+  const maxTokens = tokenLimitOf(body.max_output_tokens);
+  if (maxTokens !== undefined) parameters.max_tokens = maxTokens;
   return parameters;
 }
 
@@ -231,7 +235,7 @@ const servedIncludes: ReadonlySet<Include> = new Set([
 function ignoredOf(body: Body): string[] {
   const conditions: Record<string, boolean> = {
     'text.verbosity': body.text?.verbosity !== undefined,
-    'reasoning.summary': body.reasoning?.summary !== undefined,
+    'reasoning.summary': Boolean(body.reasoning?.summary),
     service_tier: !['auto', 'default', undefined].includes(body.service_tier),
     prompt_cache_retention: body.prompt_cache_retention !== undefined,
     prompt_cache_options: body.prompt_cache_options !== undefined,
@@ -272,11 +276,18 @@ const refused: Readonly<Record<string, string>> = {
   messages: 'use input',
 };
 
+/** Values of these fields that clients send as defaults, and that change nothing. */
+const neutralValues: Readonly<Record<string, string>> = {
+  best_of: '1',
+  modalities: '["text"]',
+  functions: '[]',
+};
+
 /** Errors: unsupported_parameter that names the field and says what to do. */
 function assertNothingRefused(body: Readonly<Record<string, unknown>>): void {
   for (const [name, reason] of Object.entries(refused)) {
     const value = body[name];
-    if (value === undefined || value === null) continue;
+    if (value === undefined || value === null || neutralValues[name] === JSON.stringify(value)) continue;
     throw new MegaNestError('unsupported_parameter', { detail: `${name}: ${reason}`, param: name });
   }
   const { n } = body;
