@@ -69,6 +69,18 @@ async function receiptOf(requestId: string): Promise<RunReceipt> {
   return ((await response.json()) as { receipt: RunReceipt }).receipt;
 }
 
+it('answers chats with tools that it cannot call, and names them as ignored', async () => {
+  const tools = [{ type: 'function', function: { name: 'add_memory', parameters: {} } }];
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'chatqna', messages: 'What does the engine of the ferry run on?', tools }),
+  });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-meganest-ignored')).toBe('tools');
+  expect(((await response.json()) as Completion).choices[0]?.message.content).toContain('plum juice');
+});
+
 describe('the commands of the pages', () => {
   it.each(['README.md', 'docs/mega-services.md'])('of %s work as they stand there', async (page) => {
     const commands = await pastedCommands(new URL(`../../${page}`, import.meta.url));

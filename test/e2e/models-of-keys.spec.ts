@@ -6,7 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
 
-const keys = { confined: 'a-key-for-one-model-alone', open: 'a-key-for-all-the-models' };
+const keys = {
+  confined: 'a-key-for-one-model-alone',
+  alias: 'a-key-for-an-alias-alone',
+  open: 'a-key-for-all-the-models',
+};
 
 let stack: ScriptedStack;
 let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
@@ -18,7 +22,11 @@ beforeAll(async () => {
     sha256: createHash('sha256').update(keys[name]).digest('hex'),
     ...more,
   });
-  const entries = [entry('confined', { models: ['scripted', 'my-gpt'] }), entry('open', {})];
+  const entries = [
+    entry('confined', { models: ['scripted', 'my-gpt'] }),
+    entry('alias', { models: ['other'] }),
+    entry('open', {}),
+  ];
   writeFileSync(path, JSON.stringify({ keys: entries }));
   stack = await startScriptedStack({ API_KEYS_FILE: path, MODEL_ALIASES: 'my-gpt=docsum,other=scripted' });
 });
@@ -45,6 +53,9 @@ describe('a key with a list of models', () => {
     ['/v1/chat/completions', { model: 'scripted', messages }],
     ['/v1/responses', { model: 'scripted', input: 'count 1' }],
     ['/v1/chat/completions', { model: 'other', messages }],
+    // The name that clients send by default means the one language model.
+    ['/v1/chat/completions', { model: 'gpt-4o', messages }],
+    ['/v1/responses', { model: 'gpt-4o', input: 'count 1' }],
   ])('asks the ones on it at %s: %o', async (path, body) => {
     expect(await post('confined', path, body)).toMatchObject({ status: 200 });
   });
@@ -73,6 +84,16 @@ describe('a key with a list of models', () => {
       refused,
     );
     expect(await post('confined', '/v1/chat/completions', { model: 'docsum', messages })).toEqual(refused);
+  });
+
+  it.each([
+    ['/v1/chat/completions', { messages }],
+    ['/v1/responses', { input: 'count 1' }],
+    ['/v1/responses', { input: 'count 1', store: false, context_management: [{ type: 'compaction' }] }],
+    ['/v1/responses/compact', { input: 'count 1' }],
+  ])('asks a model by its alias at %s', async (path, body) => {
+    expect(await post('alias', path, { model: 'other', ...body })).toMatchObject({ status: 200 });
+    expect(await post('alias', path, { model: 'scripted', ...body })).toEqual(refused);
   });
 
   it('does not ask another one over a WebSocket', async () => {

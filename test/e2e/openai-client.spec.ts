@@ -60,18 +60,6 @@ describe('chat completions through the official client', () => {
     expect(usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  it('answers through a mega service that cannot call the tools of the request', async () => {
-    const { data, response } = await client.chat.completions
-      .create({
-        model: 'chatqna-guarded',
-        messages: [{ role: 'user', content: question }],
-        tools: [{ type: 'function', function: { name: 'add_memory', parameters: {} } }],
-      })
-      .withResponse();
-    expect(data.choices[0]?.message.content).toContain(fact);
-    expect(response.headers.get('x-meganest-ignored')).toBe('tools');
-  });
-
   it('talks to the language model alone when that is named', async () => {
     const models = await client.models.list();
     const llm = models.data.find(({ id }) => id.endsWith('-chat'));

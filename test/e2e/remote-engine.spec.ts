@@ -120,8 +120,8 @@ describe('an engine behind LLM_ENDPOINT', () => {
     expect((await write(8_000)).status).toBe(504);
   });
 
-  it('has other names with MODEL_ALIASES, and none without', async () => {
-    const named = await stack.startGateway({ MODEL_ALIASES: 'usual,my-gpt=chatqna' });
+  it('has the names that clients send by default, and others with MODEL_ALIASES', async () => {
+    const named = await stack.startGateway({ MODEL_ALIASES: 'my-gpt=chatqna' });
     const post = async (url: string, path: string, body: object) => {
       const headers = { 'content-type': 'application/json' };
       const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -139,9 +139,16 @@ describe('an engine behind LLM_ENDPOINT', () => {
     expect(await post(named.url, '/v1/chat/completions', { messages, model: 'my-gpt' })).toMatchObject(
       served('chatqna'),
     );
+    const found = await fetch(`${named.url}/v1/models/gpt-4o`);
+    expect([found.status, await found.json()]).toMatchObject([
+      200,
+      { id: 'gpt-4o', root: engineModel, type: 'chat' },
+    ]);
     const missing = { status: 404, body: { error: { code: 'model_not_found', param: 'model' } } };
-    expect(await post(stack.gateway.url, '/v1/embeddings', vectors)).toMatchObject(missing);
-    expect(await post(stack.gateway.url, '/v1/responses', words)).toMatchObject(missing);
+    const { url } = stack.gateway;
+    expect(await post(url, '/v1/chat/completions', { messages, model: 'my-gpt' })).toMatchObject(missing);
+    expect(await post(url, '/v1/embeddings', { input: 'a', model: 'gpt-4o' })).toMatchObject(missing);
+    expect(await post(url, '/v1/responses', { ...words, model: '' })).not.toMatchObject(missing);
   });
 
   it('is offered the tools of additional_tools items, in this turn and the next', async () => {

@@ -1,4 +1,4 @@
-import { SpeechController, Synthesis, TtsController, type SpeechRequest } from '#audio-api';
+import { SpeechController, Synthesis, TtsController, VoicesController, type SpeechRequest } from '#audio-api';
 import {
   describeTtsModel,
   isOtherModel,
@@ -58,6 +58,10 @@ class LocalSynthesis extends Synthesis {
     super();
   }
 
+  override describe(): Promise<TtsInfo> {
+    return Promise.resolve(this.tts.model);
+  }
+
   /** OPEA's clients send the model of their own engine. The one model of this service speaks, and says so. */
   override async *synthesize(
     { model, ...request }: SpeechRequest,
@@ -94,7 +98,7 @@ export class TtsModule {
         ServiceKitModule.register(identity),
         MessagingModule.register(messagingOptions(identity, environment)),
       ],
-      controllers: [SpeechController, TtsController, ModelsController, TtsRpcController],
+      controllers: [SpeechController, TtsController, VoicesController, ModelsController, TtsRpcController],
       providers: [
         { provide: synthesizerToken, useFactory: () => openSynthesizer(environment) },
         { provide: defaultVoiceToken, useValue: environment.TTS_VOICE },

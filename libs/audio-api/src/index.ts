@@ -9,4 +9,5 @@ export {
   type TranscriptionRequest,
 } from './transcription.js';
 export { TtsController } from './tts.controller.js';
+export { VoicesController } from './voices.controller.js';
 export { SpeechController, beginSpeech, finishSpeech, Synthesis, type SpeechRequest } from './speech.js';

@@ -8,6 +8,7 @@ import {
   type SpeechChunk,
   type synthesize,
   type MegaNestError,
+  type TtsInfo,
 } from '#contracts';
 import {
   ApiOperation,
@@ -32,8 +33,8 @@ const speechBodySchema = speechParametersSchema
       .max(maxSpeechCharacters, `has more than ${maxSpeechCharacters} characters`)
       .refine((text) => text.trim() !== '', 'must contain a text to speak'),
     voice: z
-      .union([z.string().min(1).max(64), z.looseObject({ id: z.string().min(1).max(64) })])
-      .transform((voice) => (typeof voice === 'string' ? voice : voice.id))
+      .union([z.string().max(64), z.looseObject({ id: z.string().max(64) })])
+      .transform((voice) => (typeof voice === 'string' ? voice : voice.id) || undefined)
       .optional()
       .describe("A voice of the model, or one of OpenAI's names"),
     response_format: z.enum(speechFormats).default('mp3'),
@@ -58,6 +59,9 @@ export abstract class Synthesis {
    * `tts.synthesize`.
    */
   abstract synthesize(request: SpeechRequest, call: HttpCall): AsyncIterable<SpeechChunk>;
+
+  /** Describes the model and its voices. Errors: service_unavailable. */
+  abstract describe(call: HttpCall): Promise<TtsInfo>;
 }
 
 /** Speech after its first chunk: the voice is known, and the audio follows. */

@@ -36,6 +36,7 @@ export {
 } from './embeddings.js';
 export { listOf, listSchemaOf, pageShape } from './lists.js';
 export {
+  capabilityFields,
   codexModel,
   modelCatalogSchema,
   modelList,

@@ -18,15 +18,58 @@ export const modelCatalogSchema = modelListSchema.extend({
   models: z.array(modelSchema.extend({ slug: z.string() })),
 });
 
+/** What a model is for, in the words of LobeChat's and FastGPT's lists; `text` writes texts but does not chat. */
+export type ModelType = 'chat' | 'text' | 'embedding' | 'rerank' | 'stt' | 'tts';
+
+const typesOfServices: Readonly<Record<string, ModelType>> = {
+  llm: 'chat',
+  embedding: 'embedding',
+  reranking: 'rerank',
+  asr: 'stt',
+  tts: 'tts',
+};
+
+/** Abilities that the list of models names besides the type. */
+export interface ModelAbilityNames {
+  callsTools?: boolean;
+  takesImages?: boolean;
+}
+
+/**
+ * The fields by which clients choose the models that they offer for chats: `type`, Mistral's `capabilities`, and the
+ * mark of a hidden model in Open WebUI, whose list of chat models has no other filter.
+ */
+export function capabilityFields(type: ModelType, { callsTools, takesImages }: ModelAbilityNames = {}) {
+  return {
+    type,
+    capabilities: {
+      completion_chat: type === 'chat',
+      function_calling: type === 'chat' && callsTools === true,
+      vision: type === 'chat' && takesImages === true,
+      embeddings: type === 'embedding',
+      rerank: type === 'rerank',
+      audio_transcription: type === 'stt',
+      audio_speech: type === 'tts',
+    },
+    ...(type !== 'chat' && { info: { meta: { hidden: true } } }),
+  };
+}
+
 /** OpenAI's model object, with further properties of the model. */
 export function modelObject(info: Partial<ModelInfo> & { id: string; service?: string }): Model {
   const { id, created = 0, revision, backend, maxInputTokens, assumesLength, service } = info;
+  const type = service === undefined ? undefined : typesOfServices[service];
+  const abilities = {
+    callsTools: info.callsTools !== false,
+    takesImages: info.modalities?.includes('image') ?? false,
+  };
   return {
     id,
     object: 'model',
     created,
     owned_by: 'meganest',
     ...(service && { service }),
+    ...(type && capabilityFields(type, abilities)),
     ...(backend && { backend, revision }),
     ...(maxInputTokens && !assumesLength && { max_model_len: maxInputTokens }),
   };

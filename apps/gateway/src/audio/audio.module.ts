@@ -3,6 +3,7 @@ import {
   AudioController,
   SpeechController,
   TtsController,
+  VoicesController,
   type SpeechRequest,
   Synthesis,
   Transcription,
@@ -11,13 +12,15 @@ import {
 import {
   assertServedModel,
   describeAsrModel,
+  describeTtsModel,
   type SpeechChunk,
   synthesize,
   transcribe,
   type TranscriptChunk,
+  type TtsInfo,
 } from '#contracts';
 import { type CallOptions, ObjectStore, RpcClient } from '#messaging';
-import { assertMayAsk, type HttpCall } from '#service-kit';
+import type { HttpCall } from '#service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { ModelCatalog, ModelsModule } from '../models/model-catalog.js';
 
@@ -33,7 +36,7 @@ class RemoteTranscription extends Transcription {
   }
 
   override async assertModel(name: string, call: CallOptions & Pick<HttpCall, 'caller'>): Promise<void> {
-    const model = await this.models.named(name, 'transcripts', call);
+    const { model } = await this.models.resolve(name, 'transcripts', call);
     if (model === undefined) return;
     const { id } = await this.client.request(describeAsrModel, {}, call);
     assertServedModel(model, id);
@@ -43,7 +46,7 @@ class RemoteTranscription extends Transcription {
     { audio, ...request }: TranscriptionRequest,
     call: CallOptions,
   ): AsyncGenerator<TranscriptChunk, void, void> {
-    const model = await this.models.named(request.model, 'transcripts', call);
+    const { model } = await this.models.resolve(request.model, 'transcripts', call);
     const { filename, mimeType } = audio;
     const file = await this.objects.put(audio.bytes, { filename, mimeType });
     try {
@@ -57,23 +60,30 @@ class RemoteTranscription extends Transcription {
 /** Speech synthesis by the tts service over NATS. */
 @Injectable()
 class RemoteSynthesis extends Synthesis {
-  constructor(@Inject(RpcClient) private readonly client: RpcClient) {
+  constructor(
+    @Inject(RpcClient) private readonly client: RpcClient,
+    @Inject(ModelCatalog) private readonly models: ModelCatalog,
+  ) {
     super();
   }
 
-  override synthesize(
+  override describe(call: CallOptions): Promise<TtsInfo> {
+    return this.client.request(describeTtsModel, {}, call);
+  }
+
+  override async *synthesize(
     request: SpeechRequest,
     call: CallOptions & Pick<HttpCall, 'caller'>,
-  ): AsyncIterable<SpeechChunk> {
-    assertMayAsk(call, request.model);
-    return this.client.stream(synthesize, request, call);
+  ): AsyncGenerator<SpeechChunk, void, void> {
+    const { model } = await this.models.resolve(request.model, 'speech', call);
+    yield* this.client.stream(synthesize, { ...request, model }, call);
   }
 }
 
 /** Transcription and speech synthesis by the services over NATS. */
 @Module({
   imports: [ModelsModule],
-  controllers: [AudioController, SpeechController, AsrController, TtsController],
+  controllers: [AudioController, SpeechController, AsrController, TtsController, VoicesController],
   providers: [
     { provide: Transcription, useClass: RemoteTranscription },
     { provide: Synthesis, useClass: RemoteSynthesis },

@@ -7,10 +7,16 @@ import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.e
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import type { Attachments } from '../mega-services/mega-service-runner.js';
 import { assertGivesAnswers, assertSearchable, givesAnswers } from '../mega-services/definition-checks.js';
-import { ModelCatalog } from '../models/model-catalog.js';
+import { ModelCatalog, type ResolvedModel } from '../models/model-catalog.js';
 import type { ChatModel, ChatRun } from './chat-model.js';
 import { LanguageModels } from './language-model.js';
 import { MegaServiceModels } from './mega-service-model.js';
+
+/** A request whose model is resolved: see {@link ModelCatalog.resolve}. */
+export interface ResolvedChat extends ChatCompletionRequest {
+  /** The caller names the model itself and not an alias, so that no other model may answer. */
+  isNamed?: boolean;
+}
 
 /** Answers a chat with the mega service or the language model that the request names. */
 @Injectable()
@@ -24,10 +30,15 @@ export class ChatService {
   ) {}
 
   /**
-   * Starts an answer. Errors: the errors of {@link open}. Errors of the generation are thrown while the chunks are
-   * read.
+   * Starts an answer. Errors: the errors of {@link resolve} and {@link open}. Errors of the generation are thrown while
+   * the chunks are read.
    */
   async start(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
+    return this.startResolved(await this.resolve(request, call), call);
+  }
+
+  /** Starts an answer of the model that the server itself, or {@link resolve}, has chosen. */
+  async startResolved(request: ResolvedChat, call: HttpCall): Promise<ChatRun> {
     const model = await this.open(request, call);
     const run = model.start(request, call);
     let { chunks } = run;
@@ -37,13 +48,29 @@ export class ChatService {
   }
 
   /**
-   * Opens the model that a request names: a mega service or a language model; the default mega service if `model` is
-   * absent. `toolsFollow`: this request has no tools yet, but the request that is started has some.
+   * Resolves the name of a request's model, and checks that the caller may use it. Each request is resolved once.
+   * Errors: service_unavailable, insufficient_scope.
+   */
+  async resolve<Request extends { model?: string | undefined }>(
+    request: Request,
+    call: HttpCall,
+  ): Promise<Request & ResolvedModel> {
+    const isMegaService = (name: string) => this.megaServices.find(name) !== undefined;
+    return { ...request, ...(await this.models.resolve(request.model, 'answers', call, isMegaService)) };
+  }
+
+  /** The mega service of a resolved name, the default one without a name; undefined if a language model answers. */
+  megaServiceOf(model: string | undefined): MegaServiceDefinition | undefined {
+    return model ? this.megaServices.find(model) : this.megaServices.default();
+  }
+
+  /**
+   * Opens the model of a request: a mega service or a language model; the default mega service if `model` is absent.
+   * `toolsFollow`: this request has no tools yet, but the request that is started has some.
    * Errors: model_not_found, unsupported_parameter, service_unavailable.
    */
-  async open(asked: ChatCompletionRequest, call: HttpCall, toolsFollow = false): Promise<ChatModel> {
-    const request = { ...asked, model: await this.models.named(asked.model, 'answers', call) };
-    const definition = request.model ? this.megaServices.find(request.model) : this.megaServices.default();
+  async open(request: ResolvedChat, call: HttpCall, toolsFollow = false): Promise<ChatModel> {
+    const definition = this.megaServiceOf(request.model);
     if (definition) {
       assertGivesAnswers(definition);
       assertSearchable(definition, request.messages);
@@ -56,7 +83,7 @@ export class ChatService {
       const served = await this.models.languageModels();
       throw this.#unknownModel(model, ...served.map(({ id }) => id));
     }
-    return this.languageModels.open(info, request, { isNamed: model === asked.model });
+    return this.languageModels.open(info, request, { isNamed: request.isNamed === true });
   }
 
   /**

@@ -1,5 +1,5 @@
 import { type SpeechRequest, Synthesis } from '#audio-api';
-import { type GenerationChunk, MegaNestError, type SpeechChunk } from '#contracts';
+import { type GenerationChunk, MegaNestError, type SpeechChunk, type TtsInfo } from '#contracts';
 import type { SpokenChunk } from '#openai-api';
 import type { HttpCall } from '#service-kit';
 import { expect, it } from 'vitest';
@@ -8,6 +8,10 @@ import { SentenceReader, speakAlong, speakWhole, spokenForm } from './speak-alon
 /** Speaks one byte for each character, and records the requests. */
 class Letters extends Synthesis {
   readonly asked: SpeechRequest[] = [];
+
+  override describe(): Promise<TtsInfo> {
+    return Promise.reject(new Error('not asked'));
+  }
 
   override async *synthesize(request: SpeechRequest): AsyncGenerator<SpeechChunk> {
     this.asked.push(request);

@@ -14,22 +14,31 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { z } from 'zod';
 
 /** Uses of a model, as far as the names of other vendors' models show them. */
-export type ModelUse = 'answers' | 'vectors' | 'transcripts' | 'ranking';
+export type ModelUse = 'answers' | 'vectors' | 'transcripts' | 'ranking' | 'speech';
 
-/** Names of models that clients send by default, with the use of the model. */
-const usualNames: readonly (readonly [ModelUse, RegExp])[] = [
-  ['transcripts', /^(whisper-\d+|gpt-4o(-mini)?-transcribe.*)$/],
-  ['vectors', /^text-embedding-/],
-  ['answers', /^(gpt-(?!.*(transcribe|tts|realtime|audio|image))|chatgpt-|o\d|codex-)/],
-];
+/** Names of models that clients send by default, with the use of the model: OpenAI's, Cohere's, Anthropic's and OPEA's. */
+const usualNames: Readonly<Record<ModelUse, RegExp>> = {
+  transcripts: /^((openai\/)?whisper-|gpt-4o(-mini)?-transcribe)/,
+  speech: /^(tts-\d|gpt-4o(-mini)?-tts|microsoft\/speecht5_tts$)/,
+  vectors: /^(text-embedding-|embed-|BAAI\/bge-(?!reranker))/,
+  ranking: /^(rerank-|BAAI\/bge-reranker-)/,
+  answers: /^(gpt-(?!.*(transcribe|tts|realtime|audio|image))|chatgpt-|o\d|codex-|command(-|$)|claude-)/,
+};
 
-interface ModelAliases {
-  /** The names that clients send by default stand for the served model of the same use. */
+/** The use of a model whose name clients send by default; undefined for other names. */
+export function usualUseOf(name: string): ModelUse | undefined {
+  const uses = Object.keys(usualNames) as ModelUse[];
+  return uses.find((use) => usualNames[use].test(name));
+}
+
+/** The parsed `MODEL_ALIASES`. */
+export interface ModelAliases {
+  /** The names that clients send by default stand for the default model also where several language models run. */
   usual: boolean;
   names: ReadonlyMap<string, string>;
 }
 
-/** `MODEL_ALIASES`: `name=model`, and `usual` for the names that clients send by default. */
+/** `MODEL_ALIASES`: `name=model`, and `usual`. The model of an alias is not an alias itself. */
 export const modelAliasesSchema = z
   .string()
   .default('')
@@ -46,23 +55,14 @@ export const modelAliasesSchema = z
         context.addIssue({ code: 'custom', message: `must be usual or name=model, not ${entry}` });
       names.set(name, model);
     }
+    for (const [name, model] of names)
+      if (names.has(model))
+        context.addIssue({
+          code: 'custom',
+          message: `${name}=${model}: ${model} is an alias itself; name its model, ${names.get(model)}`,
+        });
     return { usual: entries.includes('usual'), names };
   });
-
-/**
- * Resolves an alias: the name of a model, or `served` for the model that is served for this use. Undefined if the name
- * is not an alias.
- */
-export function aliasOf(
-  { usual, names }: ModelAliases,
-  name: string,
-  use: ModelUse,
-): { model: string } | 'served' | undefined {
-  const model = names.get(name);
-  if (model !== undefined) return { model };
-  const isUsual = usual && usualNames.some(([kind, pattern]) => kind === use && pattern.test(name));
-  return isUsual ? 'served' : undefined;
-}
 
 const megabyte = 1024 * 1024;
 
@@ -140,7 +140,7 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   WEB_UI: booleanSchema.default(true),
   /** Chats and responses must name a mega service. The language models are not served directly. */
   MEGA_SERVICES_ONLY: booleanSchema.default(false),
-  /** Other names of models: `whisper-1=nano-asr`; `usual` for the names that clients send by default. */
+  /** Other names of models: `my-gpt=chatqna`; `usual` for the default names of clients where several models run. */
   MODEL_ALIASES: modelAliasesSchema,
   ...uploadEnvironmentSchema.shape,
   ...audioEnvironmentShape,

@@ -1,6 +1,6 @@
 import type { MegaServiceDefinition } from '#dag';
 import { expect, it } from 'vitest';
-import { assertSearchable, searches } from './definition-checks.js';
+import { assertSearchable, searches, takesConversations } from './definition-checks.js';
 
 const definition = (...services: string[]) =>
   ({
@@ -30,4 +30,14 @@ it('sees a search of a mega service inside a mega service', () => {
     }) as unknown as MegaServiceDefinition;
   expect(searches(outer(definition('retrieval', 'llm')))).toBe(true);
   expect(searches(outer(definition('llm')))).toBe(false);
+});
+
+it('tells conversations from texts about a text', () => {
+  const withOutput = (target: object) =>
+    ({ nodes: new Map([['last', { target }]]), output: 'last' }) as unknown as MegaServiceDefinition;
+  const summary = withOutput({ service: 'llm.summarize' });
+  expect(takesConversations(summary)).toBe(false);
+  expect(takesConversations(withOutput({ service: 'docsum', megaService: summary }))).toBe(false);
+  expect(takesConversations(withOutput({ service: 'llm' }))).toBe(true);
+  expect(takesConversations(withOutput({ service: 'my-own' }))).toBe(true);
 });

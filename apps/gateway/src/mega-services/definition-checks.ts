@@ -34,6 +34,15 @@ export function givesAnswers(definition: MegaServiceDefinition): boolean {
   return outputKindOf(definition) === 'answer';
 }
 
+/** Services whose output is a text about the message, and not an answer to it. */
+const textServices: ReadonlySet<string> = new Set(['llm.summarize', 'llm.faq']);
+
+/** Whether a mega service answers conversations; false if it writes summaries or questions about a text. */
+export function takesConversations({ nodes, output }: MegaServiceDefinition): boolean {
+  const { service, megaService } = nodes.get(output)?.target ?? {};
+  return megaService ? takesConversations(megaService) : !textServices.has(service ?? '');
+}
+
 /** Refuses a mega service that cannot answer a chat. Errors: invalid_request with the path of the mega service. */
 export function assertGivesAnswers(definition: MegaServiceDefinition): void {
   if (givesAnswers(definition)) return;

@@ -14,8 +14,8 @@ import { assertMayAsk, type HttpCall } from '#service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import {
-  aliasOf,
   gatewayEnvironment,
+  usualUseOf,
   type GatewayEnvironment,
   type ModelUse,
 } from '../config/gateway.environment.js';
@@ -33,6 +33,23 @@ type NamedOptions = CallOptions & Pick<HttpCall, 'caller'>;
 /** A model and the service that runs it. */
 export type ServedModel = ModelInfo & { service: string };
 
+/** The model that a request asks for. */
+export interface ResolvedModel {
+  /** Absent where the request leaves the choice to the server. */
+  model?: string | undefined;
+  /** The caller names the model itself and not an alias, so that no other model may answer. */
+  isNamed: boolean;
+}
+
+/** The methods that describe the models of each use. */
+const describing: Readonly<Record<ModelUse, RpcMethod>> = {
+  answers: describeLlmModel,
+  vectors: describeEmbeddingModel,
+  ranking: describeRerankingModel,
+  transcripts: describeAsrModel,
+  speech: describeTtsModel,
+};
+
 /** The models of the running services. */
 @Injectable()
 export class ModelCatalog {
@@ -40,6 +57,9 @@ export class ModelCatalog {
   readonly #llms = new Map<string, { info: ModelInfo; at: number }>();
   /** The language model that answered the last call without a name. */
   #usual: string | undefined;
+  /** The names of the running language models. */
+  #names: { ids: readonly string[]; at: number } | undefined;
+  #asking: Promise<readonly string[]> | undefined;
 
   constructor(
     @Inject(RpcClient) private readonly client: RpcClient,
@@ -51,21 +71,78 @@ export class ModelCatalog {
   ) {}
 
   /**
-   * Resolves the name of a model in a request. A name that is not an alias stays as it is; undefined means the model
-   * that is served. Errors: service_unavailable; insufficient_scope if the caller's key may not use the model.
+   * Resolves the name of a model in a request, once: the model of an alias, or the model that is served for a name that
+   * clients send by default. Other names stay as they are; an empty name counts as none. `isMegaService`: whether a mega
+   * service has a name, which then does not stand for a model. Errors: service_unavailable; insufficient_scope if the
+   * caller's key may not use the model.
    */
-  async named(name: string | undefined, use: ModelUse, options: NamedOptions): Promise<string | undefined> {
-    const model = await this.#resolve(name, use, options);
-    const unnamed = use === 'answers' ? this.environment.DEFAULT_MEGASERVICE : undefined;
-    assertMayAsk(options, name, model ?? unnamed);
-    return model;
+  async resolve(
+    name: string | null | undefined,
+    use: ModelUse,
+    options: NamedOptions,
+    isMegaService: (name: string) => boolean = () => false,
+  ): Promise<ResolvedModel> {
+    if (!name) {
+      assertMayAsk(options, use === 'answers' ? this.environment.DEFAULT_MEGASERVICE : undefined);
+      return { model: undefined, isNamed: false };
+    }
+    const alias = this.environment.MODEL_ALIASES.names.get(name);
+    const isUsual = alias === undefined && usualUseOf(name) === use && !isMegaService(name);
+    const model = isUsual ? await this.#servedFor(name, use, options) : (alias ?? name);
+    assertMayAsk(options, name, model);
+    return { model, isNamed: model === name };
   }
 
-  async #resolve(name: string | undefined, use: ModelUse, options: CallOptions): Promise<string | undefined> {
-    const alias = name === undefined ? undefined : aliasOf(this.environment.MODEL_ALIASES, name, use);
-    if (alias === undefined) return name;
-    if (alias !== 'served') return alias.model;
-    return use === 'answers' ? (await this.llm(options)).id : undefined;
+  /** The model that is served for a name that clients send by default; undefined where the service has one model. */
+  async #servedFor(name: string, use: ModelUse, options: NamedOptions): Promise<string | undefined> {
+    if (use !== 'answers') return this.#idFor(options, use);
+    const served = await this.#languageModelNames();
+    if (served.includes(name) || (served.length > 1 && !this.#hasDefault())) return name;
+    return (await this.llm(options)).id;
+  }
+
+  /**
+   * The name of the one model for a use, which matters only for a key that may use some models. Undefined otherwise, and
+   * while the service is away.
+   */
+  async #idFor(options: NamedOptions, use: ModelUse): Promise<string | undefined> {
+    if (!options.caller?.models) return undefined;
+    const info = await this.client.request(describing[use], {}, options).catch(() => undefined);
+    return (info as ModelInfo | undefined)?.id;
+  }
+
+  /** Whether a name that clients send by default stands for a language model also where several ones run. */
+  #hasDefault(): boolean {
+    return this.environment.MODEL_ALIASES.usual || this.environment.DEFAULT_MODEL !== undefined;
+  }
+
+  /** The names of the running language models. Names that are not fresh are used while they are asked for again. */
+  async #languageModelNames(): Promise<readonly string[]> {
+    const age = this.#names ? performance.now() - this.#names.at : Infinity;
+    if (this.#names && age < freshMs) return this.#names.ids;
+    this.#asking ??= this.#askNames().finally(() => (this.#asking = undefined));
+    if (!this.#names || age > absentMs) return this.#asking;
+    this.#asking.catch(() => undefined);
+    return this.#names.ids;
+  }
+
+  async #askNames(): Promise<readonly string[]> {
+    const ids = (await this.languageModels()).map(({ id }) => id);
+    this.#names = { ids, at: performance.now() };
+    return ids;
+  }
+
+  /** The model of `served` that an alias, or a name that clients send by default, stands for. */
+  standsFor(name: string, served: readonly ServedModel[]): string | undefined {
+    const { MODEL_ALIASES, DEFAULT_MODEL } = this.environment;
+    const alias = MODEL_ALIASES.names.get(name);
+    if (alias !== undefined) return alias;
+    const use = usualUseOf(name);
+    const ids = use
+      ? served.filter(({ service }) => service === describing[use].service).map(({ id }) => id)
+      : [];
+    if (ids.length > 1 && !this.#hasDefault()) return undefined;
+    return ids.find((id) => id === DEFAULT_MODEL) ?? ids[0];
   }
 
   /**

@@ -1,6 +1,8 @@
 import { assertServedModel, embed, MegaNestError, rerank, type ReplyOf } from '#contracts';
 import { RpcClient } from '#messaging';
+import type { MegaServiceDefinition } from '#dag';
 import {
+  capabilityFields,
   codexModel,
   embeddingRequestSchema,
   embeddingResponse,
@@ -30,7 +32,7 @@ import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.e
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
-import { givesAnswers, outputKindOf } from '../mega-services/definition-checks.js';
+import { givesAnswers, outputKindOf, takesConversations } from '../mega-services/definition-checks.js';
 import { ModelCatalog, ModelsModule, type ServedModel } from '../models/model-catalog.js';
 
 /** OpenAI's embeddings. */
@@ -52,7 +54,8 @@ export class EmbeddingsController {
     @Call() call: HttpCall,
   ): Promise<EmbeddingResponse> {
     return this.metrics.measure('embeddings', async () => {
-      const model = await this.models.named(body.model, 'vectors', call);
+      const isMegaService = (name: string) => this.megaServices.find(name) !== undefined;
+      const { model } = await this.models.resolve(body.model, 'vectors', call, isMegaService);
       return embeddingResponse(await this.#embed({ ...body, model }, call), body.encoding_format);
     });
   }
@@ -73,6 +76,11 @@ export class EmbeddingsController {
   }
 }
 
+/** Timeout of a language model that is asked for its abilities for the list. */
+const abilitiesMs = 1_000;
+
+const isForChats = ({ type }: Model) => type === 'chat';
+
 /** OpenAI's list of models, with the mega services. */
 @Controller()
 export class ModelsController {
@@ -87,19 +95,24 @@ export class ModelsController {
   async list() {
     const served = await this.#served();
     const languageModels = served.filter(({ service }) => service === 'llm');
-    return { ...modelList(this.#all(served)), models: languageModels.map(codexModel) };
+    return { ...modelList(await this.#all(served)), models: languageModels.map(codexModel) };
   }
 
   /** Ids of the Hugging Face Hub contain a slash, so the rest of the path is the id. */
   @Get(['v1/models/*', 'models/*'])
   @ApiOperation({ summary: 'Get a mega service or model', answer: modelSchema, wildcard: 'id' })
-  async find(@Param('*') id: string): Promise<Model> {
-    const all = this.#all(await this.#served());
-    const found = all.find((model) => model.id === decodeURIComponent(id));
+  async find(@Param('*') path: string): Promise<Model> {
+    const id = decodeURIComponent(path);
+    const served = await this.#served();
+    const all = await this.#all(served);
+    const found = all.find((model) => model.id === id);
     if (found) return found;
+    const root = this.models.standsFor(id, served);
+    const model = all.find((one) => one.id === root);
+    if (model) return { ...model, id, root };
     throw new MegaNestError('model_not_found', {
       model: id,
-      available: all.map((model) => model.id).join(', '),
+      available: all.map((one) => one.id).join(', '),
       param: 'model',
     });
   }
@@ -109,12 +122,23 @@ export class ModelsController {
     return this.environment.MEGA_SERVICES_ONLY ? models.filter(({ service }) => service !== 'llm') : models;
   }
 
-  #all(served: readonly ServedModel[]): Model[] {
-    const megaServices = this.megaServices
-      .list()
-      .filter(givesAnswers)
-      .map(({ name }) => modelObject({ id: name }));
-    return [...megaServices, ...served.map(modelObject)];
+  /** The mega services that give answers, and the models; those for chats first, since some clients take the first one. */
+  async #all(served: readonly ServedModel[]): Promise<Model[]> {
+    const answering = this.megaServices.list().filter(givesAnswers);
+    const megaServices = await Promise.all(answering.map((definition) => this.#megaService(definition)));
+    const all = [...megaServices, ...served.map(modelObject)];
+    return [...all.filter(isForChats), ...all.filter((model) => !isForChats(model))];
+  }
+
+  async #megaService(definition: MegaServiceDefinition): Promise<Model> {
+    const object = modelObject({ id: definition.name });
+    if (!takesConversations(definition)) return { ...object, ...capabilityFields('text') };
+    const options = { deadline: Date.now() + abilitiesMs };
+    const [callsTools, input] = await Promise.all([
+      this.models.takesForms(definition, options),
+      this.models.inputOf(definition, options),
+    ]);
+    return { ...object, ...capabilityFields('chat', { callsTools, takesImages: input.includes('image') }) };
   }
 }
 
@@ -135,7 +159,7 @@ export class RerankController {
     @Call() call: HttpCall,
   ): Promise<RerankResponse> {
     return this.metrics.measure('rerank', async () => {
-      const model = await this.models.named(body.model ?? undefined, 'ranking', call);
+      const { model } = await this.models.resolve(body.model, 'ranking', call);
       const reply = await this.client.request(rerank, rerankCall({ ...body, model }), call);
       return rerankResponse(reply, body, call.requestId);
     });

@@ -35,7 +35,7 @@ export class CompactionController {
     const { model, instructions } = request;
     // Finds the model, or throws model_not_found.
     const chat = { model, messages: [], parameters: {}, extra: {}, includeUsage: false };
-    const { languageModel } = await this.chat.open(chat, asked);
+    const { languageModel } = await this.chat.open(await this.chat.resolve(chat, asked), asked);
     const call = { ...asked, model: languageModel };
     const [before, given] = await Promise.all([
       this.context.history(owner, {

@@ -60,7 +60,8 @@ export class Summarizer {
       { role: 'user', content: `${soFar}The conversation:\n${piece}\n\nWrite the notes.` },
     ];
     const parameters = { max_tokens: maxTokens, temperature: 0 };
-    const run = await this.chat.start({ messages, model, parameters, includeUsage: true, extra: {} }, call);
+    const request = { messages, model, isNamed: true, parameters, includeUsage: true, extra: {} };
+    const run = await this.chat.startResolved(request, call);
     let text = '';
     for await (const chunk of run.chunks) {
       text += chunk.text;

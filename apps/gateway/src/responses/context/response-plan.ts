@@ -1,17 +1,17 @@
 import type { ModelInfo } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
-import type { ChatCompletionRequest } from '#openai-api';
 import type { ImageUse, Include, ResponseObject, StoredItem } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { modalitiesOf, textOnly } from '../../chat/chat-model.js';
+import type { ResolvedChat } from '../../chat/chat.service.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import type { ToolSecrets } from '../tools/server-tool.js';
 
 /** The input of a generation. It is stored with a background response, so that another process can restart it. */
 export interface GenerationJob {
-  chat: ChatCompletionRequest;
+  chat: ResolvedChat;
   truncation: 'auto' | 'disabled';
   /** The query for the documents, where the model is a mega service with a search. */
   searchQuery: string | null;
@@ -97,11 +97,6 @@ export class ModelAbilities {
   /** Name of the language model that answers; for a mega service, the model in its definition. */
   languageModel(definition: MegaServiceDefinition | undefined, name: string | undefined): string | undefined {
     return definition ? this.models.nameOf(definition) : name;
-  }
-
-  /** Resolves the name in a request to a model. Errors: service_unavailable. */
-  named(name: string | undefined, call: HttpCall): Promise<string | undefined> {
-    return this.models.named(name, 'answers', call);
   }
 
   /** The model's default parameters; undefined where it is unavailable, since the generation reports that error. */

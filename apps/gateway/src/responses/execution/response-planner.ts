@@ -13,8 +13,9 @@ import {
 } from '#responses';
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#service-kit';
+import { ChatService, type ResolvedChat } from '../../chat/chat.service.js';
+import type { ResolvedModel } from '../../models/model-catalog.js';
 import { searches } from '../../mega-services/definition-checks.js';
-import { MegaServiceCatalog } from '../../mega-services/mega-service-catalog.js';
 import { questionOf } from '../../mega-services/mega-service-request.js';
 import {
   ContextLoader,
@@ -25,7 +26,6 @@ import {
 import { ModelAbilities, type PlannedCompaction, type ResponsePlan } from '../context/response-plan.js';
 import { separateSecrets } from '../tools/mcp/mcp-entry.js';
 import { planTools, ServerToolSources } from '../tools/plan-tools.js';
-import type { ChatCompletionRequest } from '#openai-api';
 
 export interface PlanOptions {
   call: HttpCall;
@@ -40,10 +40,10 @@ export interface PlanOptions {
 export class ResponsePlanner {
   constructor(
     @Inject(ContextLoader) private readonly context: ContextLoader,
-    @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
     @Inject(ServerToolSources) private readonly sources: ServerToolSources,
     @Inject(ContextReader) private readonly reader: ContextReader,
     @Inject(ModelAbilities) private readonly abilities: ModelAbilities,
+    @Inject(ChatService) private readonly chat: ChatService,
   ) {}
 
   /** Errors: the errors of {@link ContextLoader}; invalid_request without any input; unsupported_parameter. */
@@ -52,14 +52,14 @@ export class ResponsePlanner {
     given: ResponseRequest,
     { call: asked, warmUp = false, unstored }: PlanOptions,
   ): Promise<ResponsePlan> {
-    const request = { ...given, model: await this.abilities.named(given.model, asked) };
+    const request = await this.chat.resolve(given, asked);
     const { settings, model, include } = request;
     const { input, isTrigger } = withoutTrigger(request.input);
     const [history, inputItems] = await Promise.all([
       this.context.history(owner, settings, unstored),
       this.context.resolve(owner, input, { unstored }),
     ]);
-    const definition = model === undefined ? this.megaServices.default() : this.megaServices.find(model);
+    const definition = this.chat.megaServiceOf(model);
     const languageModel = this.abilities.languageModel(definition, model);
     const call = { ...asked, model: languageModel };
     const isMegaService = definition !== undefined;
@@ -162,7 +162,7 @@ function conversationOf(
   const now = toChatMessages(items.now, { images });
   const messages: ChatMessage[] = [...earlier.messages, ...now.messages];
   if (messages.length === 0) throw nothingToAnswer(items.now);
-  if (instructions !== null) messages.unshift({ role: 'system', content: instructions });
+  if (instructions) messages.unshift({ role: 'system', content: instructions });
   return { messages, skipped: [...new Set(now.skippedTypes)] };
 }
 
@@ -173,13 +173,14 @@ function nothingToAnswer(items: readonly StoredItem[]): MegaNestError {
 }
 
 /** The chat request of a response, without its tools: they are opened when the generation begins. */
-function chatRequestOf(request: ResponseRequest, messages: ChatMessage[]): ChatCompletionRequest {
-  const { settings, parameters, model, extra, chatTemplateKwargs, stream } = request;
+function chatRequestOf(request: ResponseRequest & ResolvedModel, messages: ChatMessage[]): ResolvedChat {
+  const { settings, parameters, model, isNamed, extra, chatTemplateKwargs, stream } = request;
   const { effort } = settings.reasoning;
   const labels = labelsOf(settings);
   return {
     messages,
     model,
+    isNamed,
     parameters,
     extra,
     parallelToolCalls: settings.parallel_tool_calls,
@@ -195,7 +196,7 @@ function labelsOf({
   user,
   safety_identifier,
   prompt_cache_key,
-}: ResponseRequest['settings']): NonNullable<ChatCompletionRequest['labels']> {
+}: ResponseRequest['settings']): NonNullable<ResolvedChat['labels']> {
   return {
     ...(user !== undefined && { user }),
     ...(safety_identifier !== null && { safety_identifier }),
