@@ -133,6 +133,35 @@ describe('the documents page', () => {
     }
   });
 
+  it('keeps the paths of the files of a folder, and says which document a file replaced', async () => {
+    const { page, problems } = await app.open('/#/documents');
+    const directory = await createTemporaryDirectory();
+    try {
+      for (const place of ['chosen/a', 'chosen/b', 'dragged/c']) {
+        const folder = join(directory.path, place);
+        await mkdir(folder, { recursive: true });
+        await writeFile(join(folder, 'readme.md'), `This explains ${place}.`);
+      }
+      const uploads = page.getByRole('region', { name: 'Uploads' });
+      const folder = page.getByLabel('Choose a folder').and(page.locator('input'));
+      await folder.setInputFiles(join(directory.path, 'chosen'));
+      await drag(page, [join(directory.path, 'dragged')]);
+      const paths = ['chosen/a/readme.md', 'chosen/b/readme.md', 'dragged/c/readme.md'];
+      for (const path of paths) await uploads.locator('[data-state=done]', { hasText: path }).waitFor();
+      expect(await stored()).toEqual(expect.arrayContaining(paths));
+      expect(await uploads.getByText('Replaced the earlier document').count()).toBe(0);
+      await writeFile(join(directory.path, 'chosen/a/readme.md'), 'This explains it in other words.');
+      await folder.setInputFiles(join(directory.path, 'chosen'));
+      const replaced = uploads.locator('[data-state=done]', { hasText: 'Replaced the earlier document' });
+      await replaced.getByText('chosen/a/readme.md').waitFor();
+      const unchanged = uploads.locator('[data-state=done]', { hasText: 'already there' });
+      await unchanged.getByText('chosen/b/readme.md').waitFor();
+      expect(problems).toEqual([]);
+    } finally {
+      await directory.remove();
+    }
+  });
+
   it('deletes for good when nobody takes it back', async () => {
     const { page } = await app.open('/#/documents');
     await page

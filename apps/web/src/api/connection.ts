@@ -1,4 +1,5 @@
-import OpenAI from 'openai';
+import OpenAI, { APIConnectionError } from 'openai';
+import { text } from '../i18n/text';
 import { Stored } from '../stored';
 
 /** The API key of this session. It is deleted when the tab closes. */
@@ -30,10 +31,10 @@ export function authorization(): Record<string, string> {
 }
 
 /** The error of an answer, with the gateway's message if there is one. */
-export function errorOf(status: number, text: string): ApiError {
+export function errorOf(status: number, body: string): ApiError {
   if (status === 401) keyRefused.set(true);
   try {
-    const { error } = JSON.parse(text) as { error?: { message?: string; code?: string } };
+    const { error } = JSON.parse(body) as { error?: { message?: string; code?: string } };
     if (error?.message) return new ApiError(error.message, status, error.code);
   } catch {
     // A proxy may answer with another format.
@@ -44,7 +45,7 @@ export function errorOf(status: number, text: string): ApiError {
 /** Calls a path under `/v1` and reads its JSON. Errors: {@link ApiError}. */
 export async function call<Answer>(path: string, body?: unknown, init: RequestInit = {}): Promise<Answer> {
   const hasBody = body !== undefined;
-  const response = await fetch(apiUrl + path, {
+  const response = await reach(apiUrl + path, {
     method: hasBody ? 'POST' : 'GET',
     ...init,
     headers: {
@@ -57,8 +58,18 @@ export async function call<Answer>(path: string, body?: unknown, init: RequestIn
   return (await response.json()) as Answer;
 }
 
+/** Fetches. The browser's own errors are English, and do not name the gateway. */
+async function reach(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (cause) {
+    throw new Error(text('unreachable'), { cause });
+  }
+}
+
 /** The message of a thrown value. */
 export function messageOf(error: unknown): string {
+  if (error instanceof APIConnectionError) return text('unreachable');
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -25,6 +25,7 @@ import { startLanguage, useText, chooseLanguage, languages, useLanguage, type La
 import { MenuButton } from '../shared/components';
 import { IconFiles, IconMessageCircle, IconActivity, IconPlus, IconTopologyStar3 } from '../shared/icons';
 import { useRoute, hrefOf, navigate, type Route } from '../shared/router';
+import { ErrorBoundary } from './error-boundary';
 import { KeyGate } from './key-gate';
 
 const DocumentsPage = lazy(() => import('../documents/documents-page'));
@@ -92,7 +93,7 @@ function Shell(): ReactElement {
           onClose={menu.close}
           title={t('menu')}
           size="85%"
-          classNames={{ body: 'drawer' }}
+          classNames={{ content: 'menu', header: 'menu-head', body: 'drawer' }}
           closeButtonProps={{ 'aria-label': t('close') }}
         >
           <Sidebar route={route} />
@@ -101,7 +102,9 @@ function Shell(): ReactElement {
       <main className="page">
         <Suspense fallback={<Loader m="auto" aria-label={t('loading')} />}>
           <MenuButton value={burger}>
-            <Page {...route} />
+            <ErrorBoundary address={hrefOf(route)}>
+              <Page {...route} />
+            </ErrorBoundary>
           </MenuButton>
         </Suspense>
       </main>
@@ -109,11 +112,11 @@ function Shell(): ReactElement {
   );
 }
 
-function Page({ page, id, passage }: Route): ReactElement {
+function Page({ page, id, passage, source }: Route): ReactElement {
   if (page === 'documents') return <DocumentsPage documentId={id} passage={passage} />;
   if (page === 'pipelines') return <PipelinesPage name={id} />;
   if (page === 'system') return <SystemPage />;
-  return <ChatPage conversation={id} />;
+  return <ChatPage conversation={id} source={source} />;
 }
 
 const places = [

@@ -1,20 +1,21 @@
 import { Loader, Anchor, SimpleGrid, Text, Title, UnstyledButton } from '@mantine/core';
-import { useCallback, useEffect, useMemo, useRef, useState, useLayoutEffect, type ReactElement } from 'react';
+import { useCallback, useEffect, useMemo, useRef, type ReactElement } from 'react';
 import { useDropzone } from 'react-dropzone';
-import { VList, type VListHandle } from 'virtua';
+import { VList } from 'virtua';
 import { openai } from '../api/connection';
 import { itemsKey, queryClient, readItems, useConversation, useItems, useDocuments } from '../api/queries';
-import { DocumentView, type Opened } from '../documents/document-view';
+import { DocumentView } from '../documents/document-view';
 import { text, useText, type Key } from '../i18n/text';
 import { Failure, IconButton } from '../shared/components';
 import { IconArrowDown } from '../shared/icons';
-import { navigate, hrefOf } from '../shared/router';
+import { closeSource, hrefOf, navigate, openSource, type Source } from '../shared/router';
 import { showError } from '../shared/toast';
 import { attached, storesOf, useAttachment, type Attachment } from './attachment';
 import { ChatBar } from './chat-bar';
 import { Composer } from './composer';
 import { runs, useRun, withRun } from './runs';
-import { askOf, readLanguageModel, readModel, titleOf } from './settings';
+import { askOf, readLanguageModel, readModel, returnDraft, titleOf } from './settings';
+import { useFollowing } from './following';
 import { TurnView } from './turn-view';
 import { toTurns, type Turn } from './turns';
 
@@ -23,11 +24,16 @@ runs.onEnd = async (conversation) => {
 };
 
 /** The page of a conversation, or of a new one. */
-export function ChatPage({ conversation }: { conversation: string | undefined }): ReactElement {
+export function ChatPage({
+  conversation,
+  source,
+}: {
+  conversation: string | undefined;
+  source: Source | undefined;
+}): ReactElement {
   const t = useText();
   const items = useItems(conversation);
   const run = useRun(conversation);
-  const [opened, setOpened] = useState<Opened>();
   useEffect(() => {
     if (conversation) void runs.resume(conversation);
   }, [conversation]);
@@ -46,8 +52,8 @@ export function ChatPage({ conversation }: { conversation: string | undefined })
   const known = useConversation(conversation);
   const title = known ? titleOf(known) : t('newChat');
   const openPassage = useCallback(
-    (passage: Opened) => setOpened({ ...passage, stores: storesOf(known) }),
-    [known],
+    (passage: Source) => conversation && openSource(conversation, passage),
+    [conversation],
   );
   return (
     <div {...getRootProps({ className: 'chat', 'data-over': isDragActive || undefined })}>
@@ -58,7 +64,9 @@ export function ChatPage({ conversation }: { conversation: string | undefined })
         {items.isLoading && <Loader m="lg" aria-label={t('loading')} />}
         {items.isError && <Failure m="lg" error={items.error} retry={() => void items.refetch()} />}
         {turns.length === 0 && !items.isLoading && !items.isError && <Welcome ask={chat.ask} />}
-        {turns.length > 0 && <TurnList turns={turns} busy={busy} again={chat.again} open={openPassage} />}
+        {turns.length > 0 && (
+          <TurnList key={conversation} turns={turns} busy={busy} again={chat.again} open={openPassage} />
+        )}
       </div>
       <Composer
         key={conversation ?? 'new'}
@@ -70,7 +78,12 @@ export function ChatPage({ conversation }: { conversation: string | undefined })
         ask={chat.ask}
         stop={() => void (conversation && runs.stop(conversation).catch(showError))}
       />
-      {opened && <DocumentView opened={opened} onClose={() => setOpened(undefined)} />}
+      {conversation && source && (
+        <DocumentView
+          opened={{ ...source, stores: storesOf(known) }}
+          onClose={() => closeSource(conversation)}
+        />
+      )}
     </div>
   );
 }
@@ -100,11 +113,16 @@ function useChat(
   });
   return useMemo(
     () => ({
-      ask: (question: string) => void latest.current.start(question).catch(showError),
+      /** Asks a question. A question that cannot be asked, for example offline, returns to the question field. */
+      ask: (question: string) =>
+        void latest.current.start(question).catch((error: unknown) => {
+          returnDraft(conversation ?? 'new', question);
+          showError(error);
+        }),
       /** Asks a question again, possibly edited. Later turns are deleted. */
       again: (turn: Turn, question: string) => void latest.current.repeat(turn, question).catch(showError),
     }),
-    [],
+    [conversation],
   );
 
   async function repeat(turn: Turn, question: string): Promise<void> {
@@ -131,9 +149,6 @@ async function createConversation(question: string, attachment: Attachment | und
   return id;
 }
 
-/** Distance in pixels from the end within which the list follows the answer. */
-const nearEnd = 80;
-
 /** The turns of a conversation. Only visible turns are rendered. The list follows its end while the answer grows. */
 function TurnList({
   turns,
@@ -144,25 +159,13 @@ function TurnList({
   turns: readonly Turn[];
   busy: boolean;
   again: (turn: Turn, question: string) => void;
-  open: (opened: Opened) => void;
+  open: (opened: Source) => void;
 }): ReactElement {
   const t = useText();
-  const list = useRef<VListHandle>(null);
-  const follows = useRef(true);
-  const [away, setAway] = useState(false);
-  useLayoutEffect(() => {
-    if (follows.current) list.current?.scrollToIndex(turns.length - 1, { align: 'end' });
-  }, [turns]);
-  const toEnd = () => list.current?.scrollToIndex(turns.length - 1, { align: 'end' });
-  const onScroll = (offset: number) => {
-    const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
-    follows.current = scrollSize - viewportSize - offset < nearEnd;
-    setAway(!follows.current);
-  };
+  const { away, toEnd, onScroll, watch } = useFollowing(turns, busy);
   return (
-    <div className="turns">
+    <div className="turns" {...watch}>
       <VList
-        ref={list}
         className="rows"
         onScroll={onScroll}
         role="log"

@@ -13,6 +13,7 @@ import {
 import { showError } from '../shared/toast';
 import { useStored } from '../stored';
 import type { Attachment } from './attachment';
+import { SearchedCollection } from './searched-collection';
 import { drafts, setDraft, joined } from './settings';
 import type { Dictation } from './voice/dictation';
 
@@ -47,6 +48,7 @@ export function Composer(props: ComposerProps): ReactElement {
     <div className="composer">
       <div className="column">
         <Attached {...props} />
+        {!attachment && <SearchedCollection />}
         <form
           className="composer-box"
           onSubmit={(event) => {

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { useParameters, type Parameter } from '../api/queries';
 import { useStored } from '../stored';
 import { useText } from '../i18n/text';
-import { settings } from './settings';
+import { setParameter, settings } from './settings';
 
 /** Parameters that the app sets itself, or that are only useful for a single call. */
 const own = new Set(['n', 'filter', 'logit_bias', 'stop']);
@@ -25,12 +25,7 @@ export default function ParameterDrawer({
   const nodes = [...new Set(listed.map(({ node }) => node))];
   const { parameters } = useStored(settings);
   const values = parameters[model] ?? {};
-  const setValues = (changed: Record<string, unknown>) =>
-    settings.update((current) => ({ ...current, parameters: { ...current.parameters, [model]: changed } }));
-  const change = (name: string, value: unknown) => {
-    const { [name]: _before, ...others } = values;
-    setValues(value === undefined ? others : { ...others, [name]: value });
-  };
+  const change = (name: string, value: unknown) => setParameter(model, name, value);
   return (
     <Drawer
       opened
@@ -47,7 +42,7 @@ export default function ParameterDrawer({
           variant="default"
           size="xs"
           disabled={Object.keys(values).length === 0}
-          onClick={() => setValues({})}
+          onClick={() => Object.keys(values).forEach((name) => change(name, undefined))}
         >
           {t('defaults')}
         </Button>

@@ -2,8 +2,7 @@ import OpenAI, { APIError } from 'openai';
 import { useCallback, useSyncExternalStore } from 'react';
 import { messageOf, openai } from '../api/connection';
 import { Stored } from '../stored';
-import { applyEvent, ended, answerOf, type Turn } from './turns';
-import { text } from '../i18n/text';
+import { applyEvent, ended, stoppedItems, type Turn } from './turns';
 
 /** Options of a question. */
 export interface Ask {
@@ -114,7 +113,10 @@ class Runs {
     }
     kept.update(({ [conversation]: _ended, ...others }) => others);
     const { turn } = this.#runs.get(conversation) ?? {};
-    if (turn?.state === 'cancelled') await keepStopped(conversation, turn).catch(() => undefined);
+    if (turn?.state === 'cancelled')
+      await openai()
+        .conversations.items.create(conversation, { items: stoppedItems(turn) })
+        .catch(() => undefined);
     await this.onEnd(conversation).catch(() => undefined);
     if (turn?.state !== 'failed') this.drop(conversation);
   }
@@ -161,18 +163,6 @@ class Runs {
 
 function queuedTurn(conversation: string, question: string): Turn {
   return { id: `run-${conversation}`, question, itemIds: [], output: [], state: 'queued' };
-}
-
-/**
- * Adds the question and the partial answer to the conversation, which does not contain items of a cancelled response.
- */
-async function keepStopped(conversation: string, turn: Turn): Promise<void> {
-  const answer = answerOf(turn);
-  const items: OpenAI.Responses.EasyInputMessage[] = [
-    { type: 'message', role: 'user', content: turn.question },
-    { type: 'message', role: 'assistant', content: answer || text('stopped') },
-  ];
-  await openai().conversations.items.create(conversation, { items });
 }
 
 /** The shared store of runs. */

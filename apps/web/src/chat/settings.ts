@@ -79,6 +79,15 @@ function chosenOf({ megaServices, models }: Answerers, chosen: string | undefine
   return wanted ?? names[0];
 }
 
+/** Sets a parameter of a mega service or a model for the next questions; undefined: its default. */
+export function setParameter(model: string, name: string, value: unknown): void {
+  settings.update((current) => {
+    const { [name]: _before, ...others } = current.parameters[model] ?? {};
+    const changed = value === undefined ? others : { ...others, [name]: value };
+    return { ...current, parameters: { ...current.parameters, [model]: changed } };
+  });
+}
+
 /** Options of a question for a model. */
 export function askOf(model: string, store?: string): Ask {
   return { model, parameters: settings.get().parameters[model] ?? {}, ...(store && { store }) };
@@ -101,6 +110,11 @@ export function setDraft(conversation: string, text: string): void {
   drafts.update(({ [conversation]: _before, ...others }) =>
     text ? { ...others, [conversation]: text } : others,
   );
+}
+
+/** Puts a question that was not asked back into the question field, unless the user has begun another one. */
+export function returnDraft(conversation: string, question: string): void {
+  if (!drafts.get()[conversation]) setDraft(conversation, question);
 }
 
 /** Joins two texts with one space. */

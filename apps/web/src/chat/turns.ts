@@ -40,9 +40,41 @@ export function toTurns(items: readonly OpenAI.Conversations.ConversationItem[])
     } else if (last) {
       last.itemIds.push(id);
       last.output.push(item);
+      if (isPartial(item))
+        last.state = item.incomplete_details?.reason === stoppedByUser ? 'cancelled' : 'incomplete';
     }
   }
   return turns;
+}
+
+/** Reason in the item of an answer that the user stopped. Otherwise a limit of the model ended a partial answer. */
+const stoppedByUser = 'stopped_by_user';
+
+function isPartial(item: OutputItem): item is OutputItem & { incomplete_details?: { reason?: string } } {
+  return item.type === 'message' && item.status === 'incomplete';
+}
+
+/**
+ * The items that keep a stopped answer in its conversation: the question, the searches with their passages, and the
+ * partial text with its citations. The gateway does not add the items of a cancelled response.
+ */
+export function stoppedItems({ question, output }: Turn): OpenAI.Responses.ResponseInputItem[] {
+  const searches = output.flatMap((item) => {
+    if (item.type !== 'file_search_call' || !item.results) return [];
+    const { id: _ofResponse, ...search } = item;
+    return [{ ...search, status: 'completed' as const }];
+  });
+  const content = output.flatMap((item) => (item.type === 'message' ? item.content : []));
+  const answer = {
+    type: 'message',
+    role: 'assistant',
+    status: 'incomplete',
+    incomplete_details: { reason: stoppedByUser },
+    content: content.length > 0 ? content : [{ type: 'output_text', text: '', annotations: [] }],
+  };
+  const items = [{ type: 'message', role: 'user', content: question }, ...searches, answer];
+  // The gateway numbers the items, and keeps the reason.
+  return items as OpenAI.Responses.ResponseInputItem[];
 }
 
 /** The text of a message with any kinds of parts. */

@@ -4,18 +4,11 @@ import { VList, type VListHandle } from 'virtua';
 import { chunksPerPage, useChunks } from '../api/queries';
 import { useText } from '../i18n/text';
 import { Failure } from '../shared/components';
+import type { Source } from '../shared/router';
 import { findQuote, type Span } from './quote';
 
 /** A document to show, with the passage to open. */
-export interface Opened {
-  documentId: string;
-  filename: string;
-  /** Position of the first passage to show. */
-  index?: number;
-  /** Sentence to highlight in the passage. Without it the whole passage is highlighted. */
-  quote?: string;
-  /** Page of the passage, for a paged document. */
-  page?: number;
+export interface Opened extends Source {
   /** Vector stores that may contain the document, if it is a file of a conversation. */
   stores?: readonly string[];
 }

@@ -136,7 +136,7 @@ const colors: Partial<Record<Upload['state'], string>> = { done: 'green', failed
 
 function Row({ upload }: { upload: Upload }): ReactElement {
   const t = useText();
-  const { name, state, share, error } = upload;
+  const { name, state, share, error, outcome } = upload;
   const running = state === 'sending' || state === 'working' || state === 'waiting';
   return (
     <div className="upload" data-state={state}>
@@ -158,6 +158,11 @@ function Row({ upload }: { upload: Upload }): ReactElement {
         </ActionIcon>
       </Group>
       {running && <Progress value={share * 100} size="sm" mt={4} aria-label={t('progressOf', { name })} />}
+      {(outcome === 'replaced' || outcome === 'unchanged') && (
+        <Text size="sm" c="dimmed">
+          {t(`outcome-${outcome}`)}
+        </Text>
+      )}
       {error && (
         <Text size="sm" c="red" role="alert">
           {error === 'interrupted' ? t('interrupted') : error}

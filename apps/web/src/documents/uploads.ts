@@ -1,6 +1,7 @@
 import type { IngestJob } from '#contracts';
 import { ApiError, apiUrl, authorization, call, errorOf, messageOf } from '../api/connection';
 import { queryClient, readJob } from '../api/queries';
+import { text } from '../i18n/text';
 import { Stored } from '../stored';
 
 /** The upload of a file or a link. */
@@ -14,6 +15,8 @@ export interface Upload {
   stage?: string;
   jobId?: string;
   error?: string;
+  /** What a finished upload did: it may have replaced a document of the same name. */
+  outcome?: 'added' | 'replaced' | 'unchanged';
 }
 
 /** Uploads of this browser. Uploads with a job continue after a reload. */
@@ -40,7 +43,18 @@ window.addEventListener('beforeunload', () => {
 
 /** Uploads files, a few at a time, each as a separate job. */
 export function uploadFiles(files: readonly File[], collection: string): void {
-  for (const file of files) add(file.name, collection, (form) => form.append('files', file, file.name));
+  for (const file of files) {
+    const path = pathOf(file);
+    add(path, collection, (form) => form.append('files', file, path));
+  }
+}
+
+/** The path of a file in its chosen or dropped folder, so that files of one name stay apart; otherwise its name. */
+export function pathOf(file: File): string {
+  const { webkitRelativePath, path, name }: File & { path?: string } = file;
+  const found = webkitRelativePath || path || name;
+  // The library for drops writes `./name` and `/folder/name`.
+  return found.replace(/^\.?\//, '');
 }
 
 /** Asks the gateway to ingest a page or a file from the web. */
@@ -107,7 +121,7 @@ function post(form: FormData, onShare: (share: number) => void): Promise<IngestJ
     request.upload.addEventListener('progress', ({ loaded, total }) =>
       onShare(total > 0 ? loaded / total : 0),
     );
-    request.addEventListener('error', () => reject(new Error('network')));
+    request.addEventListener('error', () => reject(new Error(text('unreachable'))));
     request.addEventListener('load', () => {
       if (request.status < 300) resolve(JSON.parse(request.responseText) as IngestJob);
       else reject(errorOf(request.status, request.responseText));
@@ -135,12 +149,13 @@ async function follow(id: string, jobId: string): Promise<void> {
     }
     const { state, progress, error } = job;
     const end = ends[state];
-    const { stage, completed = 0, total = 0 } = progress ?? {};
+    const { stage, completed = 0, total = 0, documents = [] } = progress ?? {};
     change(id, {
       state: end ?? 'working',
       stage,
       share: total > 0 ? completed / total : 0,
       ...(error && { error: error.message }),
+      ...(documents[0] && { outcome: documents[0].outcome }),
     });
     if (end) break;
     await new Promise((resolve) => setTimeout(resolve, pollMs));

@@ -7,7 +7,14 @@ import {
   type AlertProps,
   type ActionIconProps,
 } from '@mantine/core';
-import { createContext, useContext, type ComponentProps, type ReactElement, type ReactNode } from 'react';
+import {
+  createContext,
+  useContext,
+  useEffect,
+  type ComponentProps,
+  type ReactElement,
+  type ReactNode,
+} from 'react';
 import { messageOf } from '../api/connection';
 import { useText } from '../i18n/text';
 
@@ -64,8 +71,11 @@ export function IconButton({ label, ...others }: Props): ReactElement {
 /** The button that opens the menu, on narrow screens. */
 export const MenuButton = createContext<ReactElement | null>(null);
 
-/** The bar at the top of a page with its title and controls. */
+/** The bar at the top of a page with its title, which is also the title of the browser's tab, and its controls. */
 export function PageBar({ title, children }: { title: string; children?: ReactNode }): ReactElement {
+  useEffect(() => {
+    document.title = `${title} – MegaNest`;
+  }, [title]);
   return (
     <header className="bar">
       {useContext(MenuButton)}
