@@ -83,7 +83,7 @@ export interface Liveness {
   misses: number;
 }
 
-/** Detects a hang within 5 s. An answer may take 3.6 s. */
+/** Detects a hang within 5 s. An answer may take 3.6 s, or longer while the process uses the processor. */
 const patience = { intervalMs: 1_200, misses: 3 };
 
 /** Probes a server over HTTP. Any status counts, because this does not check its health. */
@@ -102,12 +102,28 @@ export function liveByGreeting(greet: (signal: AbortSignal) => Promise<unknown>)
   return { ...patience, probe: async (signal) => void (await greet(signal)) };
 }
 
-/** Probes until the child hangs or the signal aborts. Returns true if the child hangs. */
-export async function watchLiveness(liveness: Liveness, signal: AbortSignal): Promise<boolean> {
+/** Share of a processor, while the child does not answer, from which it counts as busy and not as hung. */
+const busyShare = 0.05;
+
+/**
+ * Probes until the child hangs or the signal aborts. Returns true if the child hangs. A child that does not answer
+ * but uses the processor is busy; its own watchdog ends it after `HANG_LIMIT_MS`.
+ */
+export async function watchLiveness(
+  liveness: Liveness,
+  signal: AbortSignal,
+  processorMs: () => number | undefined = () => undefined,
+): Promise<boolean> {
   const { intervalMs, misses } = liveness;
   let unanswered = 0;
+  let usedBefore = processorMs() ?? 0;
   while (!signal.aborted) {
-    if (unanswered >= misses) return true;
+    if (unanswered >= misses) {
+      const used = processorMs() ?? 0;
+      if (used - usedBefore < busyShare * intervalMs * misses) return true;
+      unanswered = 0;
+    }
+    if (unanswered === 0) usedBefore = processorMs() ?? 0;
     unanswered += 1;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(intervalMs * misses)]);
     liveness.probe(limit).then(

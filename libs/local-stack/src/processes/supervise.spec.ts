@@ -84,6 +84,29 @@ it('reports a program that does not exist', async () => {
   );
 });
 
+it('leaves a child alone that is busy for longer than the probes wait', async () => {
+  const script = `
+    const server = require('node:http').createServer((request, reply) => {
+      const until = Date.now() + (request.url === '/work' ? 2000 : 0);
+      while (Date.now() < until);
+      reply.end();
+    });
+    server.listen(0, '127.0.0.1', () => console.log('port', server.address().port));`;
+  let url = '';
+  const { supervised, events } = superviseScript(script, {
+    restart: quick,
+    readiness: async (child) => {
+      const port = await waitForLine(child, ({ text }) => /^port (\d+)/.exec(text)?.[1]);
+      url = `http://127.0.0.1:${port}`;
+    },
+    liveness: { intervalMs: 200, misses: 3, probe: (abort) => liveOverHttp(`${url}/live`).probe(abort) },
+  });
+  await supervised.whenReady();
+  expect((await request(`${url}/work`)).statusCode).toBe(200);
+  expect(events.map(({ type }) => type)).toEqual(['started', 'ready']);
+  await supervised.stop();
+});
+
 it('ends a child that hangs, and restarts it', async () => {
   const script = `
     const server = require('node:http').createServer((_, reply) => reply.end());

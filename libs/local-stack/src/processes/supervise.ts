@@ -1,6 +1,7 @@
 import { builtFile } from '#paths';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startChild, type Child, type ChildExit, type ChildOptions, type OutputLine } from './child.js';
+import { processorMsOf } from './processor-time.js';
 import { watchLiveness, type Liveness, type Readiness } from './readiness.js';
 
 /** Exponential back-off between restarts. */
@@ -172,7 +173,8 @@ export class SupervisedProcess {
     const over = new AbortController();
     void child.exited.then(() => over.abort());
     const signal = AbortSignal.any([over.signal, this.stopping.signal]);
-    if (!(await watchLiveness(this.options.liveness, signal))) return;
+    const processorMs = () => processorMsOf(child.pid);
+    if (!(await watchLiveness(this.options.liveness, signal, processorMs))) return;
     this.options.onEvent?.({ type: 'hung' });
     child.signal('SIGKILL');
   }
