@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ExtractiveWriter, questionOf, rankByCentrality } from './extractive-writer.js';
+import { ExtractiveWriter, questionOf, rankByCentrality, rankInGroups } from './extractive-writer.js';
 import { writeFaqOf } from './writing.service.js';
 
 const unit = (x: number, y: number) => {
@@ -18,6 +18,32 @@ describe('rankByCentrality', () => {
     const vectors = Array.from({ length: 30 }, (_unused, index) => unit(Math.cos(index), Math.sin(index)));
     expect(rankByCentrality(vectors).toSorted((a, b) => a - b)).toEqual([...vectors.keys()]);
     expect(rankByCentrality([])).toEqual([]);
+  });
+});
+
+describe('rankInGroups', () => {
+  const signal = new AbortController().signal;
+
+  it('is the order of all where they are few', async () => {
+    const vectors = Array.from({ length: 30 }, (_unused, index) => unit(Math.cos(index), Math.sin(index)));
+    expect(await rankInGroups(vectors, signal)).toEqual(rankByCentrality(vectors));
+  });
+
+  it('ranks many sentences without holding the event loop, and stops with its request', async () => {
+    const vectors = Array.from({ length: 6_000 }, (_unused, index) => {
+      const vector = new Float32Array(256);
+      vector[index % 256] = 1;
+      return vector;
+    });
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 1);
+    const ranked = await rankInGroups(vectors, signal);
+    clearInterval(timer);
+    expect(new Set(ranked).size).toBe(ranked.length);
+    expect(ranked.length).toBeGreaterThan(100);
+    expect(turns).toBeGreaterThan(10);
+    const leaving = AbortSignal.abort(new Error('left'));
+    await expect(rankInGroups(vectors, leaving)).rejects.toThrow('left');
   });
 });
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { GenerationChunk } from '#contracts';
 import { countWords } from '#text';
 import { sentencesOf } from '../grounding/sentences.js';
@@ -35,7 +36,8 @@ export class ExtractiveWriter implements TextWriter {
     const candidates = sentencesOf(text).filter(step.kind === 'faq' ? questionOf : isTelling);
     const sentences = candidates.length > 0 ? candidates : step.kind === 'faq' ? [] : sentencesOf(text);
     const { vectors, promptTokens } = await this.#embed(sentences, signal);
-    const ranked = rankByCentrality(vectors).map((index) => ({ index, sentence: sentences[index] ?? '' }));
+    const order = await rankInGroups(vectors, signal);
+    const ranked = order.map((index) => ({ index, sentence: sentences[index] ?? '' }));
     const chosen = step.kind === 'faq' ? ranked.slice(0, step.count) : this.#withinLength(ranked);
     chosen.sort((a, b) => a.index - b.index);
     const faq = step.kind === 'faq';
@@ -108,6 +110,35 @@ export function rankByCentrality(vectors: readonly Float32Array[]): number[] {
     }
   }
   return ranked;
+}
+
+/**
+ * The order of {@link rankByCentrality}, whose work grows with the square of the number of sentences: more than
+ * `mostSentences` are ranked in groups first, and the first half of each group goes on. The event loop turns between
+ * two groups. Errors: the reason of the signal.
+ */
+export async function rankInGroups(
+  vectors: readonly Float32Array[],
+  signal: AbortSignal,
+  maxGroup = mostSentences,
+): Promise<number[]> {
+  let left = [...vectors.keys()];
+  while (left.length > maxGroup) {
+    const winners: number[] = [];
+    for (let first = 0; first < left.length; first += maxGroup) {
+      await nextTurn();
+      signal.throwIfAborted();
+      const group = left.slice(first, first + maxGroup);
+      winners.push(...rankOf(group, vectors).slice(0, Math.ceil(group.length / 2)));
+    }
+    left = winners.toSorted((a, b) => a - b);
+  }
+  return rankOf(left, vectors);
+}
+
+function rankOf(positions: readonly number[], vectors: readonly Float32Array[]): number[] {
+  const group = positions.map((position) => vectors[position] ?? new Float32Array());
+  return rankByCentrality(group).flatMap((index) => positions[index] ?? []);
 }
 
 function sumOf(vectors: readonly Float32Array[]): Float32Array {
