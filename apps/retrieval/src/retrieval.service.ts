@@ -1,5 +1,6 @@
 import {
   defaultCollection,
+  maxQueryCharacters,
   type AttributeFilter,
   type ReplyOf,
   type retrieve,
@@ -83,7 +84,8 @@ export class RetrievalService {
       const searchType = isForeign ? 'lexical' : parameters.search_type;
       const documents = await this.chunks.search({
         searchType,
-        query,
+        // Postgres would search for each word of a long text.
+        query: query.slice(0, maxQueryCharacters),
         embedding,
         collection,
         owner,

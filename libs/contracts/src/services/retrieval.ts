@@ -49,6 +49,9 @@ export const retrievalParametersSchema = z.object({
 });
 export type RetrievalParameters = z.infer<typeof retrievalParametersSchema>;
 
+/** Characters of a question that a search uses: more than a page, and far more than an embedding model reads. */
+export const maxQueryCharacters = 8_000;
+
 /** `retrieval.retrieve`: passages for a query, best first. All search types but `lexical` need the embedding. */
 export const retrieve = defineMethod({
   service: 'retrieval',

@@ -34,6 +34,14 @@ function condenser(answer?: () => Promise<object>) {
 }
 
 describe('QuestionCondenser', () => {
+  it('searches with the beginning of a long text, and says so', async () => {
+    const { ask, reports } = condenser();
+    const text = 'word '.repeat(1_800_000);
+    const alone = { messages: [{ role: 'user' as const, content: text }], query: text };
+    expect(await ask(alone)).toBe(text.slice(0, 8_000));
+    expect(reports).toEqual([{ degraded: { query: 'cut to 8000 characters' } }]);
+  });
+
   it('searches with the question of the model, which is asked once for a conversation', async () => {
     const { ask, asked, reports } = condenser(() => Promise.resolve({ question: rewritten }));
     expect(await Promise.all([ask(), ask()])).toEqual([rewritten, rewritten]);

@@ -1,4 +1,4 @@
-import { condense, MegaNestError } from '#contracts';
+import { condense, maxQueryCharacters, MegaNestError } from '#contracts';
 import type { NodeRunner } from '#dag';
 import { RpcClient, type CallOptions } from '#messaging';
 import { condenseQuestion } from '#text';
@@ -35,6 +35,13 @@ const shareOfTime = 1 / 4;
 /** Time limit of requests without a deadline. */
 const unboundedMs = 120_000;
 
+/** The beginning of a question that a search can use. The receipt and the answer's header say that it was cut. */
+function cutQuestion(question: string, asking: Asking): string {
+  if (question.length <= maxQueryCharacters) return question;
+  asking.report({ degraded: { query: `cut to ${maxQueryCharacters} characters` } });
+  return question.slice(0, maxQueryCharacters);
+}
+
 /**
  * Finds the question for the search of documents: the last question, rewritten to stand alone if it is a follow-up. A
  * generative language model rewrites it. Without one, or if the model fails or is too late, words of earlier turns are
@@ -53,14 +60,14 @@ export class QuestionCondenser {
   /** Returns the question. The receipt of the first node that needs it records the result. */
   async searchedFor(conversation: Conversation, asking: Asking): Promise<string> {
     const known = this.#questions.get(conversation);
-    if (known) return (await known).question;
-    if (!hasHistory(conversation)) return conversation.query;
+    if (known) return (await known).question.slice(0, maxQueryCharacters);
+    if (!hasHistory(conversation)) return cutQuestion(conversation.query, asking);
     const running = this.#condense(conversation, asking);
     this.#questions.set(conversation, running);
     const { question, by, problem } = await running;
     if (by) asking.report({ searched: { question, by } });
     if (problem) asking.report({ degraded: { condensing: problem } });
-    return question;
+    return cutQuestion(question, asking);
   }
 
   async #condense(conversation: Conversation, asking: Asking): Promise<CondensedQuestion> {
