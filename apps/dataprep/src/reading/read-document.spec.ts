@@ -340,3 +340,16 @@ describe('what cannot be read', () => {
     expect(await outline('a.xyz', 'Käse')).toEqual([['paragraph', 'Käse']]);
   });
 });
+
+describe('titles and headings', () => {
+  it('are short, since each passage has them; the text of a long one is kept once', async () => {
+    const subject = 'word '.repeat(20_000).trim();
+    const mail = await read('a.eml', `Subject: ${subject}\r\nContent-Type: text/plain\r\n\r\nHello.`);
+    expect(mail.title).toHaveLength(300);
+    expect(mail.title).toMatch(/^word .*…$/);
+    expect(mail.blocks[0]).toEqual({ kind: 'paragraph', text: subject });
+    const page = await read('a.md', `# Short\n\n## ${subject}\n\nText.`);
+    expect(page.title).toBe('Short');
+    expect(page.blocks.map(({ kind }) => kind)).toEqual(['heading', 'paragraph', 'paragraph']);
+  });
+});

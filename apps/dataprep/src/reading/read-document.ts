@@ -11,6 +11,7 @@ import { readPlainText } from './read-plain-text.js';
 import { readRtf } from './read-rtf.js';
 import { readSrt } from './read-srt.js';
 import {
+  type DocumentBlock,
   readingAs,
   unsupportedFile,
   defaultReadingLimits,
@@ -56,7 +57,33 @@ export async function readDocument(
   if (characters > limits.maxCharacters)
     throw unsupportedFile(file.filename, `it has more than ${limits.maxCharacters} characters of text`);
   if (blocks.length === 0) throw unsupportedFile(file.filename, 'it holds no text');
-  return { ...document, blocks };
+  return withShortHeadings({ ...document, blocks });
+}
+
+/** Limit for the characters of a title and of a heading: both are stored with each passage. */
+const maxHeadingCharacters = 300;
+
+/** Cuts a long title. A long heading is a paragraph, so that its text is stored once. */
+function withShortHeadings({ title, blocks, ...facts }: ParsedDocument): ParsedDocument {
+  return {
+    ...facts,
+    ...(title !== undefined && { title: shorten(title) }),
+    blocks: blocks.map((block) => (isLongHeading(block) ? asParagraph(block) : block)),
+  };
+}
+
+function isLongHeading({ kind, text }: DocumentBlock): boolean {
+  return kind === 'heading' && text.length > maxHeadingCharacters;
+}
+
+function asParagraph({ level: _level, ends: _ends, ...block }: DocumentBlock): DocumentBlock {
+  return { ...block, kind: 'paragraph' };
+}
+
+function shorten(title: string): string {
+  return title.length <= maxHeadingCharacters
+    ? title
+    : `${title.slice(0, maxHeadingCharacters - 1).trimEnd()}…`;
 }
 
 function readAs(
