@@ -119,7 +119,7 @@ export class GenerationStarter {
 
   async #generate(
     { chat, truncation }: GenerationJob,
-    { messages: all, tools, toolChoice, documents }: GenerationTurn,
+    { messages: all, tools, toolChoice, documents, searched }: GenerationTurn,
     model: ChatModel,
     call: HttpCall,
   ) {
@@ -129,7 +129,7 @@ export class GenerationStarter {
         : all;
     const asked = { ...chat, messages };
     if (tools.length > 0) Object.assign(asked, { tools, toolChoice });
-    if (documents.length > 0) Object.assign(asked, { documents });
+    if (documents.length > 0 || searched) Object.assign(asked, { documents });
     return startNamed(model, asked, call);
   }
 

@@ -35,6 +35,8 @@ export interface GenerationTurn {
   toolChoice?: ToolChoice;
   /** Passages to answer from and to cite. */
   documents: RetrievedDocument[];
+  /** A tool has searched before the first turn, and may have found nothing. */
+  searched?: boolean;
   /** Number of the generation, from 0. */
   number: number;
 }
@@ -87,6 +89,7 @@ export async function* toolLoop(options: ToolLoopOptions): AsyncGenerator<Machin
       tools: choice ? tools : [],
       ...(choice && { toolChoice: choice }),
       documents: [...documents],
+      searched: done.length > 0,
       number,
     };
     for await (const chunk of generate(turn)) yield { type: 'chunk', chunk: calls.take(chunk) };
