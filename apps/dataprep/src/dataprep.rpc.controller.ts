@@ -24,6 +24,9 @@ import { Controller, Inject } from '@nestjs/common';
 import { TextExtractor } from './extract/text-extractor.js';
 import { thinProgress } from './ingest/thin-progress.js';
 
+/** Time limit of an ingest that makes progress: the streams of callers end before. */
+const longestIngestMs = 24 * 3_600_000;
+
 /** The caller removes the files of `ingest` from the object store after the call. A job removes its files itself. */
 @Controller()
 export class DataprepRpcController {
@@ -35,7 +38,9 @@ export class DataprepRpcController {
 
   @RpcHandler(ingest)
   ingest(request: ParsedRequestOf<typeof ingest>, context: RpcContext): AsyncIterable<IngestProgress> {
-    const { signal, deadline } = context;
+    // The server of the calls ends the signal when the caller's time is up, which each event extends.
+    const { signal } = context;
+    const deadline = Date.now() + longestIngestMs;
     const { progressEveryMs = 0, ...wanted } = request;
     const progress = this.dataprep.ingest(wanted, { ...context.callOptions, signal, deadline });
     return progressEveryMs === 0 ? progress : thinProgress(progress, progressEveryMs);

@@ -7,11 +7,19 @@ import {
   type IngestJob,
   type IngestProgress,
 } from '#contracts';
-import { ApiOperation, Call, errorEnvelope, sendEventStream, setIgnored, type HttpCall } from '#service-kit';
+import {
+  ApiOperation,
+  Call,
+  errorEnvelope,
+  sendEventStream,
+  setIgnored,
+  withinDeadline,
+  type HttpCall,
+} from '#service-kit';
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Dataprep } from './dataprep.js';
+import { Dataprep, type IngestRequest } from './dataprep.js';
 import { fieldsSchema, IngestReceiver, type ReceivedIngest } from './ingest-request.js';
 import { ingestPaths } from './urlencoded-form.js';
 import { waitForJob, waitOf, watchJob } from './respond-async.js';
@@ -27,6 +35,8 @@ export type IngestAnswer = z.output<typeof ingestAnswerSchema>;
 
 /** Progress for callers that wait for the end only. Each file has six events, and each event is a NATS message. */
 const signsOfLife = { progressEveryMs: 1_000 };
+/** Time limit of an ingest that makes progress; the stream's own limit ends it before. */
+const longestIngestMs = 24 * 3_600_000;
 /** Time before the deadline of a request that is left for an answer with a job. */
 const answerMs = 2_000;
 
@@ -60,19 +70,43 @@ export class IngestController {
     setIgnored(reply, ignored);
     const waitMs = async ? 0 : waitOf(http.headers.prefer);
     if (waitMs !== undefined) return this.#inBackground({ request, discard }, reply, { waitMs, call });
+    let job: IngestJob | undefined;
     try {
       const { accept = '' } = http.headers;
       const showsProgress = accept.includes('text/plain') || accept.includes('text/event-stream');
-      const progress = this.dataprep.ingest({ ...request, ...(!showsProgress && signsOfLife) }, call);
+      const wanted = { ...request, ...(!showsProgress && signsOfLife) };
+      const progress = this.#whileItGoesOn(wanted, call, (started) => (job = started));
       if (accept.includes('text/plain')) {
         await sendEventStream(reply, progressLines(progress), errorLine, {
           contentType: 'text/plain; charset=utf-8',
         });
       } else if (accept.includes('text/event-stream')) {
         await sendEventStream(reply, framesOf(progress), (error) => frame('error', errorEnvelope(error)));
-      } else await reply.status(200).send(await answerOf(progress));
+      } else await sendAnswer(reply, await lastOf(progress));
     } finally {
-      await discard();
+      // A job removes the files itself.
+      if (!job) await discard();
+    }
+  }
+
+  /**
+   * Ingests as long as there is progress. If there is none for the time of a request, a job does the rest; it is the last
+   * item then. Documents that are stored already are skipped by the job.
+   */
+  async *#whileItGoesOn(
+    request: IngestRequest,
+    call: HttpCall,
+    onJob: (job: IngestJob) => void,
+  ): AsyncGenerator<IngestProgress | IngestJob, void, void> {
+    const deadline = Date.now() + longestIngestMs;
+    try {
+      yield* withinDeadline(call, (signal) => this.dataprep.ingest(request, { ...call, signal, deadline }));
+    } catch (error) {
+      if (!(error instanceof MegaNestError) || error.code !== 'deadline_exceeded' || call.signal.aborted)
+        throw error;
+      const job = await this.dataprep.jobs.start(request);
+      onJob(job);
+      yield job;
     }
   }
 
@@ -140,18 +174,28 @@ export class IngestController {
 }
 
 /** Reads the progress to its end. Leaving the loop early would cancel the ingest. */
-async function answerOf(progress: AsyncIterable<IngestProgress>): Promise<IngestAnswer> {
-  let last: IngestProgress | undefined;
-  for await (const event of progress) last = event;
-  if (last?.documents) return toAnswer(last);
+async function lastOf(progress: AsyncIterable<IngestProgress | IngestJob>) {
+  let last: IngestProgress | IngestJob | undefined;
+  for await (last of progress);
+  if (last && (isJob(last) || last.documents)) return last;
   const detail = 'the ingest ended without a result';
   throw new MegaNestError('internal_error', { service: 'dataprep', detail });
 }
 
-/** Yields `progress` events, then one `done` event with the answer. */
-async function* framesOf(progress: AsyncIterable<IngestProgress>): AsyncGenerator<string> {
+function isJob(event: IngestProgress | IngestJob): event is IngestJob {
+  return 'state' in event;
+}
+
+async function sendAnswer(reply: FastifyReply, last: IngestProgress | IngestJob): Promise<void> {
+  if (!isJob(last)) return void (await reply.status(200).send(toAnswer(last)));
+  await reply.status(202).header('location', `/v1/dataprep/jobs/${last.id}`).send(last);
+}
+
+/** Yields `progress` events, then one `done` event with the answer, or one `job` event with the job that goes on. */
+async function* framesOf(progress: AsyncIterable<IngestProgress | IngestJob>): AsyncGenerator<string> {
   for await (const event of progress) {
-    yield event.documents ? frame('done', toAnswer(event)) : frame('progress', event);
+    if (isJob(event)) yield frame('job', event);
+    else yield event.documents ? frame('done', toAnswer(event)) : frame('progress', event);
   }
 }
 
@@ -179,9 +223,15 @@ const width = 20;
 /**
  * Yields progress as lines for a terminal, e.g. of curl: a bar while chunks are embedded, the outcome of each document.
  */
-export async function* progressLines(progress: AsyncIterable<IngestProgress>): AsyncGenerator<string> {
+export async function* progressLines(
+  progress: AsyncIterable<IngestProgress | IngestJob>,
+): AsyncGenerator<string> {
   let last = '';
   for await (const event of progress) {
+    if (isJob(event)) {
+      yield `${'job'.padEnd(11)}goes on in the background: GET /v1/dataprep/jobs/${event.id}\n`;
+      return;
+    }
     const line = event.documents ? summaryOf(event) : lineOf(event);
     // Several events of a stage may give the same line.
     if (line !== last) yield line;

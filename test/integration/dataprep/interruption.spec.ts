@@ -157,6 +157,28 @@ describe('an ingest that is interrupted', () => {
     expect(await client.names('preferred')).toEqual(['long.txt', 'short.txt']);
   });
 
+  it('answers with a job where the progress stops, and the job stores everything', async () => {
+    const hasty = await startService('dataprep', { ...env, REQUEST_TIMEOUT_MS: '1000' });
+    try {
+      gate.shut();
+      const response = await fetch(`${hasty.url}/v1/dataprep/ingest`, {
+        method: 'POST',
+        body: formOf([['stalled.txt', longText]], fields('stalled')),
+      });
+      const { id } = (await response.json()) as { id: string };
+      expect(response.status).toBe(202);
+      expect(response.headers.get('location')).toBe(`/v1/dataprep/jobs/${id}`);
+      gate.open();
+      const state = async () =>
+        ((await (await fetch(`${hasty.url}/v1/dataprep/jobs/${id}`)).json()) as { state: string }).state;
+      await expect.poll(state, { timeout: 20_000 }).toBe('succeeded');
+      expect(await client.names('stalled')).toEqual(['stalled.txt']);
+    } finally {
+      gate.open();
+      await hasty.stop();
+    }
+  });
+
   it('cancels a job', async () => {
     gate.shut();
     const { requests, abandoned } = gate;
