@@ -52,15 +52,15 @@ async function say(turns: readonly Turn[]): Promise<Message> {
 
 describe('a conversation', () => {
   it.each([
-    ['Hello', /^Hello! I know the collection default \(2 documents\)/],
+    ['Hello', /^Hello! Ask me about your documents\.$/],
     ['Hi there!', /^Hello!/],
     ['Good morning', /^Hello!/],
     ['Hey, how are you?', /well/],
     ['Thanks a lot!', /^You are welcome\.$/],
     ['Thank you for your help', /^You are welcome\.$/],
-    ['Who are you?', /assistant of MegaNest.* default \(2 documents\)/],
+    ['Who are you?', /assistant of MegaNest.* Ask me about your documents/],
     ['Hello, what is your name?', /assistant of MegaNest/],
-    ['What can you do?', /questions from your documents.* default \(2 documents\)/],
+    ['What can you do?', /questions from your documents/],
     ['Goodbye', /^Goodbye!/],
   ])('%s gets a short answer without a quote', async (content, expected) => {
     const answer = await say([{ role: 'user', content }]);

@@ -11,6 +11,7 @@ import {
 } from '#contracts';
 import type { EngineLoad, GenerationEvent, GenerateRequest as ModelRequest } from '#generation';
 import { GenerationMeasure, HealthRegistry, Metrics } from '#service-kit';
+import { chatTaskOf, type ChatTask } from '#text';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { askAgain } from './forms/ask-again.js';
 import { FormChecker } from './forms/form-checker.js';
@@ -22,6 +23,7 @@ import { planAnswer, withoutUndefined } from './plan-answer.js';
 import { answererToken, type ExtractiveAnswerer } from './reading/extractive-answerer.js';
 import { smallTalkTopic } from './reading/small-talk.js';
 import { ThreadCheck } from './thread-check.js';
+import { writeTask } from './writing/write-task.js';
 import { templateVariables } from './tools/plan-calls.js';
 
 /** Writes answers, for requests over HTTP and NATS. */
@@ -145,8 +147,9 @@ export class LlmService implements OnApplicationShutdown {
     const { id, modalities } = this.generator.info;
     assertServedModel(request.model, id);
     assertImages(request.messages, modalities);
-    if (this.answerer && quotes(request)) return this.#quote(this.answerer, request, signal);
-    if (foundNothing(request)) return this.#refuse(request);
+    const task = mayBeQuoted(request) ? chatTaskOf(request.messages) : undefined;
+    if (this.answerer && (task || quotes(request))) return this.#quote(this.answerer, request, signal, task);
+    if (!task && foundNothing(request)) return this.#refuse(request);
     const plan = await planAnswer(request, this.settings, this.generator, this.#forms);
     const { request: asked, read, mayBreak, check } = plan;
     const tally = new TokenTally(this.metrics);
@@ -174,12 +177,19 @@ export class LlmService implements OnApplicationShutdown {
     return { chunks: inWords(chunks), model: this.generator.info.id, settle: () => undefined };
   }
 
-  /** An answer that quotes sentences of the documents. */
-  #quote(answerer: ExtractiveAnswerer, request: GenerateRequest, signal: AbortSignal): OpenAnswer {
+  /** An answer that quotes sentences of the documents, or the title or the like that a chat page asks for. */
+  #quote(
+    answerer: ExtractiveAnswerer,
+    request: GenerateRequest,
+    signal: AbortSignal,
+    task: ChatTask | undefined,
+  ): OpenAnswer {
     const { messages, documents = [], ...given } = request;
     const limits = { ...given, max_tokens: given.max_tokens ?? this.settings.parameters.max_tokens };
     return {
-      chunks: inWords(answerer.answer(messages, documents, limits, signal)),
+      chunks: inWords(
+        task ? answerer.say(writeTask(task), limits) : answerer.answer(messages, documents, limits, signal),
+      ),
       model: answerer.info.id,
       settle: ({ promptTokens, completionTokens }) => {
         this.metrics.countTokens('prompt', promptTokens);
@@ -224,10 +234,14 @@ function withTurn(request: ModelRequest, turn: ChatMessage): ModelRequest {
  * to the caller's template. The model that quotes does not see images.
  */
 function quotes(request: GenerateRequest): boolean {
-  const { documents, tools, tool_choice, constraint, chat_template, messages } = request;
+  return request.documents !== undefined && mayBeQuoted(request);
+}
+
+function mayBeQuoted(request: GenerateRequest): boolean {
+  const { tools, tool_choice, constraint, chat_template, messages } = request;
   const mayCall = tools !== undefined && tools.length > 0 && tool_choice?.mode !== 'none';
   const shows = messages.some(({ images = [] }) => images.length > 0);
-  return documents !== undefined && !mayCall && !constraint && chat_template === undefined && !shows;
+  return !mayCall && !constraint && chat_template === undefined && !shows;
 }
 
 /**

@@ -1,3 +1,4 @@
+export { chatTaskOf, type ChatTask, type ChatTaskKind } from './chat-task.js';
 export { condenseQuestion, contentWords, questionWithNames } from './condense-question.js';
 export { splitSentences, countWords, firstWords } from './sentences.js';
 export { remember } from './remember.js';

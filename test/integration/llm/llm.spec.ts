@@ -75,6 +75,15 @@ describe('the LLM service', () => {
       expect((await collect({ ask: question, documents: [] })).text).toBe(noAnswer);
     });
 
+    it('gives a chat page the title that it asks for, without documents too', async () => {
+      const ask =
+        'Generate a concise, 3-5 word title for the chat. JSON format: { "title": "…" }\nUSER: What is the tax on salt?\nASSISTANT: 3%.';
+      for (const given of [documents, undefined]) {
+        const { text } = await collect({ ask, documents: given });
+        expect(JSON.parse(text)).toEqual({ title: 'Tax on salt' });
+      }
+    });
+
     it('answers a greeting with what it knows, a follow-up with what it refers to', async () => {
       expect((await collect({ ask: 'Hello!', documents })).text).toBe('Hello! Ask me about your documents.');
       const messages = [

@@ -93,7 +93,18 @@ export class ExtractiveAnswerer {
     limits: Limits,
     signal: AbortSignal,
   ): AsyncGenerator<GenerationChunk, void, void> {
-    const { answer, promptTokens } = await this.#write(messages, documents, signal);
+    yield* this.#chunks(await this.#write(messages, documents, signal), limits);
+  }
+
+  /** One chunk for each of the n equal answers with a given text, which quotes nothing. */
+  *say(text: string, limits: Limits): IterableIterator<GenerationChunk> {
+    yield* this.#chunks({ answer: { text, citations: [], confidence: 1 }, promptTokens: 0 }, limits);
+  }
+
+  *#chunks(
+    { answer, promptTokens }: { answer: Answer; promptTokens: number },
+    limits: Limits,
+  ): IterableIterator<GenerationChunk> {
     const tokens = this.options.tokenize(answer.text);
     const { completionTokens, ...written } = limitAnswer(answer, tokens, limits);
     const { citations, ...chunk } = {

@@ -115,7 +115,7 @@ const openings: Readonly<Record<Topic, string>> = {
 };
 
 /**
- * A short answer to a greeting, to thanks, or to a question about the assistant, with the names of the collections.
+ * A short answer to a greeting, to thanks, or to a question about the assistant.
  * Undefined for any other message.
  */
 export async function answerSmallTalk(
@@ -128,26 +128,9 @@ export async function answerSmallTalk(
   return [openings[topic], describeShelves(await describeLibrary())].filter(Boolean).join(' ');
 }
 
-/** Limit for the named collections; the answer has only the number of the others. */
-const mostNamed = 5;
-
+/** Names no collection: an answer does not show the collections of others to the caller. */
 function describeShelves(shelves: readonly Shelf[] | undefined): string {
-  if (!shelves) return 'Ask me about your documents.';
-  const documents = shelves.reduce((sum, shelf) => sum + shelf.documents, 0);
-  if (documents === 0) return 'There are no documents yet: ingest some, and ask me about them.';
-  const named = shelves
-    .slice(0, mostNamed)
-    .map((shelf) => `${shelf.name} (${count(shelf.documents, 'document')})`);
-  const more = shelves.length - named.length;
-  if (more > 0) named.push(count(more, 'further collection'));
-  const [only] = named;
-  const list =
-    named.length === 1
-      ? `the collection ${only}`
-      : `the collections ${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
-  return `I know ${list}. Ask me about them.`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+  if (shelves?.every(({ documents }) => documents === 0))
+    return 'There are no documents yet: ingest some, and ask me about them.';
+  return 'Ask me about your documents.';
 }

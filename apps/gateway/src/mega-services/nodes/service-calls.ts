@@ -17,6 +17,7 @@ import {
   type RequestOf,
   type RetrievedDocument,
 } from '#contracts';
+import { chatTaskOf } from '#text';
 import {
   affinityOf,
   conversationOf,
@@ -24,6 +25,14 @@ import {
   type Conversation,
   type NodeCall,
 } from '../mega-service-request.js';
+
+/**
+ * Whether a chat page asks for a title, tags or the like of a conversation. Documents do not answer that, so nothing is
+ * searched, and the model gets no documents.
+ */
+function isTask(call: NodeCall): boolean {
+  return chatTaskOf(conversationOf(call).messages) !== undefined;
+}
 
 /** Asks the language model for an answer, with the documents of the node before it. */
 export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
@@ -38,7 +47,7 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
     messages: conversationOf(call).messages,
   };
   // An empty list differs from an absent list: the search found no documents.
-  if (documents) {
+  if (documents && !isTask(call)) {
     request.documents = documents;
     context.report({ documentIds: documents.map(({ id }) => id) });
   }
@@ -95,6 +104,7 @@ function textOf(call: NodeCall): string {
  * passages.
  */
 export async function callEmbedding(call: NodeCall): Promise<string> {
+  if (isTask(call)) return '';
   const { client, context, options } = call;
   const query = await call.searchedFor();
   const request = { truncate: true, ...context.parameters, inputs: [query] };
@@ -114,6 +124,7 @@ export async function callEmbedInputs(call: NodeCall): Promise<ReplyOf<typeof em
 
 /** The documents for the question. */
 export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]> {
+  if (isTask(call)) return [];
   const { client, context, options } = call;
   const query = await call.searchedFor();
   const embedding = context.inputs['embedding'] as string | undefined;
