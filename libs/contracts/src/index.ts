@@ -3,6 +3,7 @@ export * from './attribute-filter.js';
 export * from './chat-images.js';
 export * from './documents.js';
 export * from './errors.js';
+export * from './json-bounds.js';
 export * from './json-schema.js';
 export * from './patience.js';
 export * from './running-span.js';

@@ -22,7 +22,7 @@ import {
   aliveSubject,
   allCancellations,
   cancelSubject,
-  decodeJson,
+  decodeRequest,
   encodeJson,
   endHeaders,
   errorHeaders,
@@ -340,8 +340,9 @@ function timesOf({ headers }: ServiceMsg): { timeoutMs: number; idleMs?: number 
 function parseBody(data: Uint8Array): unknown {
   if (data.length === 0) return {};
   try {
-    return decodeJson(data);
+    return decodeRequest(data);
   } catch (cause) {
+    if (cause instanceof MegaNestError) throw cause;
     throw new MegaNestError('invalid_json', { detail: cause instanceof Error ? cause.message : '', cause });
   }
 }

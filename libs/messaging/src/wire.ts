@@ -1,4 +1,4 @@
-import { MegaNestError, type ErrorBody } from '#contracts';
+import { assertJsonBounds, MegaNestError, messageBounds, type ErrorBody } from '#contracts';
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
 /**
@@ -88,6 +88,13 @@ export function encodeJson(value: unknown): Uint8Array {
 
 export function decodeJson(data: Uint8Array): unknown {
   return JSON.parse(decoder.decode(data));
+}
+
+/** Reads the body of a request. Errors: invalid_json where it exceeds the bounds of a message. */
+export function decodeRequest(data: Uint8Array): unknown {
+  const text = decoder.decode(data);
+  assertJsonBounds(text, messageBounds);
+  return JSON.parse(text);
 }
 
 export function endHeaders(count: number): MsgHdrs {

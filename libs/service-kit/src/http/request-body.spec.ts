@@ -134,3 +134,9 @@ describe('readFormParts', () => {
     expect(await ended).toMatchObject({ code: 'cancelled' });
   });
 });
+
+it('refuses a body with too many elements before it is parsed', () => {
+  expect(() => parseJsonBody(`{"model":"nano-chat","input":[${'{},'.repeat(400_000)}{}]}`)).toThrow(
+    expect.objectContaining({ code: 'invalid_json', status: 400 }),
+  );
+});

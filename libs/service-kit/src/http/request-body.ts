@@ -1,12 +1,10 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { MegaNestError, parseOrThrow } from '#contracts';
+import { assertJsonBounds, MegaNestError, parseOrThrow } from '#contracts';
 import type { Multipart } from '@fastify/multipart';
 import type { PipeTransform } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-
-const maxDepth = 64;
 
 /** A body's text. Errors: invalid_json where it is not valid UTF-8. */
 export function decodeBody(body: Buffer): string {
@@ -17,32 +15,14 @@ export function decodeBody(body: Buffer): string {
   }
 }
 
-/** Parses a JSON body; refuses broken JSON and nesting beyond 64 levels. An empty body is an empty object. */
+/** Parses a JSON body; refuses broken JSON, and what exceeds `bodyBounds`. An empty body is an empty object. */
 export function parseJsonBody(text: string): unknown {
   if (text.trim() === '') return {};
-  assertDepth(text);
+  assertJsonBounds(text);
   try {
     return JSON.parse(text);
   } catch (cause) {
     throw new MegaNestError('invalid_json', { detail: cause instanceof Error ? cause.message : '', cause });
-  }
-}
-
-/** Counts brackets outside strings before anything is parsed, so that deep input costs nothing. */
-function assertDepth(text: string): void {
-  let depth = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (inString) {
-      if (code === 92 /* \ */) index += 1;
-      else if (code === 34 /* " */) inString = false;
-    } else if (code === 34) inString = true;
-    else if (code === 91 /* [ */ || code === 123 /* { */) depth += 1;
-    else if (code === 93 /* ] */ || code === 125 /* } */) depth -= 1;
-    if (depth > maxDepth) {
-      throw new MegaNestError('invalid_json', { detail: `it is nested deeper than ${maxDepth} levels` });
-    }
   }
 }
 

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { assertJsonBounds, bodyBounds } from './json-bounds.js';
+
+const bounds = { depth: 3, containers: 5, values: 12, keys: 4 };
+const check = (value: unknown) => () => assertJsonBounds(JSON.stringify(value), bounds);
+
+describe('assertJsonBounds', () => {
+  it.each([
+    ['nesting', [[[[]]]], /nested deeper than 3 levels/],
+    ['empty objects', [{}, {}, {}, {}, {}, {}], /more than 5 objects and lists/],
+    ['numbers', Array.from({ length: 20 }, () => -1), /more than 12 elements and fields/],
+    ['fields of one object', { a: 1, b: 1, c: 1, d: 1, e: 1 }, /an object has more than 4 fields/],
+  ])('refuses too much of %s', (_name, value, message) => {
+    expect(check(value)).toThrow(message);
+  });
+
+  it('counts nothing inside strings, whatever is escaped there', () => {
+    const text = String.raw`[[[[{{{{,,,,::::"\"\\"` + '\\';
+    expect(check([text, `${text}"`, { [text]: text }])).not.toThrow();
+    expect(() => assertJsonBounds(String.raw`["\\", [[[]]]]`, bounds)).toThrow(/nested/);
+  });
+
+  it('counts the fields of each object by itself', () => {
+    expect(
+      check([
+        { a: 1, b: 1, c: 1 },
+        { a: 1, b: 1, c: 1 },
+      ]),
+    ).not.toThrow();
+  });
+
+  it('leaves broken JSON to the parser', () => {
+    for (const text of ['"open', ']]]}', ':::', '{"a', '"\\'])
+      expect(() => assertJsonBounds(text, bounds)).not.toThrow();
+  });
+
+  it('takes linear time for strings of backslashes and for large bodies', () => {
+    const long = `["${'\\'.repeat(2_000_000)}", "${'\\"'.repeat(1_000_000)}"]`;
+    const start = performance.now();
+    assertJsonBounds(long);
+    expect(() => assertJsonBounds(`[${'{},'.repeat(3_400_000)}{}]`)).toThrow(
+      `more than ${bodyBounds.containers} objects`,
+    );
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+});
