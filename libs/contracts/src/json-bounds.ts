@@ -13,10 +13,10 @@ export interface JsonBounds {
 }
 
 /** Bounds of a body from a client. */
-export const bodyBounds: JsonBounds = { depth: 64, containers: 20_000, values: 200_000, keys: 5_000 };
+export const bodyBounds: JsonBounds = { depth: 64, containers: 20_000, values: 500_000, keys: 5_000 };
 
 /** Bounds of a message between services: the body of a client, with what the services add to it. */
-export const messageBounds: JsonBounds = { depth: 96, containers: 60_000, values: 600_000, keys: 10_000 };
+export const messageBounds: JsonBounds = { depth: 96, containers: 60_000, values: 1_000_000, keys: 10_000 };
 
 const code = {
   quote: 34,
