@@ -55,10 +55,13 @@ export function pageOfQuote({ text, metadata }: RetrievedDocument, quote: string
   return pairs.findLast(([offset = 0]) => offset <= start)?.[1] ?? page;
 }
 
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
 /** The web address of a passage: of a linked document, or in the page of the gateway. Undefined without either. */
 export function addressOf({ metadata }: RetrievedDocument): string | undefined {
   const { source, page_url: page } = metadata;
-  const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
   const isLink = isText(source) && /^https?:/i.test(source);
   return isLink ? source : [page, source].find(isText);
 }

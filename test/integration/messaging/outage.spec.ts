@@ -116,7 +116,7 @@ describe('a service that stops', () => {
     road.block();
     const drained = service.drain(never);
     road.close();
-    await drained;
+    await expect(drained).resolves.toBeUndefined();
     await service.close();
   });
 });
