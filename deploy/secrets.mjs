@@ -1,7 +1,7 @@
 /**
  * Generates the secrets of docker-compose.yml, once: `node deploy/secrets.mjs <directory>`. Each service has a
- * subdirectory that only its container mounts. Existing secrets are kept; POSTGRES_PASSWORD sets the password of the
- * database.
+ * subdirectory that only its container mounts. Existing secrets are kept. POSTGRES_PASSWORD sets the password of the
+ * database at the first start. Errors: it differs later, when Postgres would still expect the password of the first start.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,13 +25,26 @@ function write(owner, name, content) {
   chmodSync(file, 0o444);
 }
 
-/** Returns the secret in the file; generates it if the file does not exist. */
-function keep(owner, name, wanted) {
+/** Returns the content of a secret; undefined if it does not exist. */
+function known(owner, name) {
   const file = join(directory, owner, name);
-  const known = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-  const value = wanted || known || randomPassword();
-  if (value !== known) write(owner, name, value);
-  return value;
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+/** Returns the secret in the file; writes a new one if the file does not exist. */
+function keep(owner, name, fresh = randomPassword()) {
+  const value = known(owner, name);
+  if (value === undefined) write(owner, name, fresh);
+  return value ?? fresh;
+}
+
+const wanted = process.env.POSTGRES_PASSWORD || undefined;
+if (wanted !== undefined && wanted !== (known('postgres', 'password') ?? wanted)) {
+  console.error(
+    'POSTGRES_PASSWORD is not the password with which the database was created. Unset it, or set the old one. ' +
+      'docs/operations.md explains how to change the password.',
+  );
+  process.exit(1);
 }
 
 const names = [...users.matchAll(/^ *user: (\S+)$/gm)].map(([, name]) => name);
@@ -40,6 +53,6 @@ const passwords = names.map((name) => [name, keep(name === 'operator' ? 'nats' :
 const variables = passwords.map(([name, password]) => `NATS_${name.toUpperCase()}_PASSWORD: ${password}\n`);
 write('nats', 'nats.conf', variables.join('') + settings.replace('include ./users.conf\n', users));
 
-const database = keep('postgres', 'password', process.env.POSTGRES_PASSWORD);
+const database = keep('postgres', 'password', wanted);
 const url = `postgres://meganest:${encodeURIComponent(database)}@postgres:5432/meganest`;
 for (const owner of ['gateway', 'retrieval', 'dataprep']) keep(owner, 'database-url', url);

@@ -22,6 +22,8 @@ export interface ComposeService {
   mem_limit?: string;
   pids_limit?: number;
   cpus?: string;
+  build?: object;
+  pull_policy?: string;
 }
 
 export interface ComposeFile {
@@ -44,12 +46,14 @@ function findClosingBrace(text: string, start: number): number {
 }
 
 function resolveExpression(expression: string, variables: NodeJS.ProcessEnv): string {
-  const [, name = '', operator, word = ''] = /^(\w+)(?:(:-|:\+|:\?)([\s\S]*))?$/.exec(expression) ?? [];
+  const [, name = '', operator, inner = ''] = /^(\w+)(?:(:-|:\+|:\?)([\s\S]*))?$/.exec(expression) ?? [];
   if (name === '') throw new Error(`Not understood: \${${expression}}`);
   const value = variables[name] ?? '';
-  if (operator === ':-') return value === '' ? interpolate(word, variables) : value;
-  if (operator === ':+') return value === '' ? '' : interpolate(word, variables);
-  if (operator === ':?' && value === '') throw new MissingVariableError(interpolate(word, variables));
+  // Before Compose 2.41 this comes first: an error in a word that is not used still ends the command.
+  const word = interpolate(inner, variables);
+  if (operator === ':-') return value === '' ? word : value;
+  if (operator === ':+') return value === '' ? '' : word;
+  if (operator === ':?' && value === '') throw new MissingVariableError(word);
   return value;
 }
 
@@ -71,8 +75,12 @@ function interpolateAll(node: unknown, variables: NodeJS.ProcessEnv): unknown {
   );
 }
 
+/** Compose's `!reset []` removes what another file sets. */
+const resetTag = { tag: '!reset', collection: 'seq' as const };
+
 /** Reads a compose file of this repository as compose would with `variables` as its .env file. */
 export function readComposeFile(path: string, variables: NodeJS.ProcessEnv = {}): ComposeFile {
-  const document: unknown = parse(readFileSync(join(repositoryRoot, path), 'utf8'), { merge: true });
+  const text = readFileSync(join(repositoryRoot, path), 'utf8');
+  const document: unknown = parse(text, { merge: true, customTags: [resetTag] });
   return interpolateAll(document, variables) as ComposeFile;
 }

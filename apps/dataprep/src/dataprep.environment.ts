@@ -20,5 +20,7 @@ export const dataprepEnvironmentSchema = baseEnvironmentSchema.extend({
   LINK_TIMEOUT_MS: milliseconds(100).default(20_000),
   /** Allows links to private and loopback addresses, for an intranet with trusted users. */
   ALLOW_PRIVATE_LINKS: booleanSchema.default(false),
+  /** For dist/samples.js, which runs in the container of this service. */
+  MEGANEST_SAMPLE_DOCUMENTS: booleanSchema.default(true),
 });
 export type DataprepEnvironment = z.infer<typeof dataprepEnvironmentSchema>;
