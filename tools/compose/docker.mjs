@@ -1,0 +1,78 @@
+/** Commands of Docker and Compose for `npm run test:compose`, with a project, a tag and a port of their own. */
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** A program ended with an error; `output` has what it wrote. */
+export class CommandError extends Error {
+  constructor(command, code, output) {
+    super(`${command} ended with ${code}\n${output.slice(-6_000)}`);
+    this.output = output;
+  }
+}
+
+/**
+ * Runs a program; resolves with its standard output. `env` is added to the environment, `input` is its standard input,
+ * and `binary` returns bytes. Errors: CommandError for an exit code other than 0, and after `timeoutMs`.
+ */
+export function run(command, args, { env = {}, input, binary = false, timeoutMs = 300_000 } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+    });
+    const [output, all] = [[], []];
+    child.stdout.on('data', (data) => (output.push(data), all.push(data)));
+    child.stderr.on('data', (data) => all.push(data));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0) return resolve(binary ? Buffer.concat(output) : Buffer.concat(output).toString());
+      const shown = [command, ...args].join(' ');
+      reject(new CommandError(shown, code ?? signal, Buffer.concat(all).toString()));
+    });
+  });
+}
+
+/** The settings of the tested installation: never those of a .env file or of an installation that runs. */
+export function makeProject({ port, name = 'meganest-test' }) {
+  const env = {
+    COMPOSE_PROJECT_NAME: name,
+    MEGANEST_VERSION: 'compose-test',
+    GATEWAY_PORT: String(port),
+    COMPOSE_ANSI: 'never',
+    COMPOSE_PROGRESS: 'plain',
+    BUILDKIT_PROGRESS: 'plain',
+  };
+  const compose = (args, { files = [], ...options } = {}) => {
+    const named = ['docker-compose.yml', ...files].flatMap((file) => ['--file', file]);
+    const all = ['compose', '--env-file', '/dev/null', ...named, ...args];
+    return run('docker', all, { ...options, env: { ...env, ...options.env } });
+  };
+  /** The containers of the project: `{ name, service, id, state, health, pid }`. */
+  const containers = async () => {
+    const filter = `label=com.docker.compose.project=${name}`;
+    const ids = (await run('docker', ['ps', '--all', '--quiet', '--filter', filter]))
+      .split('\n')
+      .filter(Boolean);
+    if (ids.length === 0) return [];
+    return JSON.parse(await run('docker', ['inspect', ...ids])).map(({ Id, Name, State, Config, Image }) => ({
+      id: Id,
+      name: Name.slice(1),
+      service: Config.Labels['com.docker.compose.service'],
+      state: State.Status,
+      exitCode: State.ExitCode,
+      health: State.Health?.Status,
+      startedAt: State.StartedAt,
+      pid: State.Pid,
+      image: Image,
+    }));
+  };
+  return { env, compose, containers, url: `http://127.0.0.1:${port}` };
+}

@@ -1,0 +1,148 @@
+/** Steps of `npm run test:compose`: what an operator does, and what breaks. Each resolves with a detail for its line. */
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { poll } from './client.mjs';
+import { run } from './docker.mjs';
+import { requireDocument, requireHealthy } from './first-use.mjs';
+
+const question = 'What does the Quibblewick engine run on?';
+const proxyFile = 'deploy/compose.proxy.yml';
+
+/** Repeats `act`, `parallel` at a time, until `work` has ended. Resolves with all results. Errors: the first of either. */
+async function during(work, parallel, act) {
+  const over = new AbortController();
+  const results = [];
+  const repeat = async () => {
+    do results.push(await act());
+    while (!over.signal.aborted);
+  };
+  const ended = work().finally(() => over.abort());
+  await Promise.all([ended, ...Array.from({ length: parallel }, repeat)]);
+  return results;
+}
+
+export async function restartUnderStreams({ compose, client }) {
+  const prompt = 'Write a long story about a lighthouse.';
+  const restart = () => compose(['restart', 'llm']);
+  const ends = await during(restart, 4, () => client.stream(prompt));
+  assert.ok(ends.every(Boolean), 'a stream did not end with [DONE]');
+  return `${ends.length} streams ended with [DONE]`;
+}
+
+/** Sends SIGKILL to the first process of a container, which its restart policy starts again; `docker kill` would not. */
+async function killContainer({ pid }) {
+  if (process.getuid?.() === 0) process.kill(pid, 'SIGKILL');
+  else await run('sudo', ['kill', '-9', String(pid)]);
+}
+
+/** Kills a container, and waits until Docker has started it again. */
+async function killAndWait(containers, victim) {
+  await killContainer(victim);
+  await poll(`${victim.name} runs again`, async () => {
+    const now = (await containers()).find(({ id }) => id === victim.id);
+    return now?.state === 'running' && now.startedAt !== victim.startedAt ? now : undefined;
+  });
+}
+
+export async function killEach({ containers, client }) {
+  const victims = (await containers()).filter(({ state }) => state === 'running');
+  let asked = 0;
+  let again = 0;
+  for (const victim of victims) {
+    const tries = await during(
+      () => killAndWait(containers, victim),
+      2,
+      () => client.askPatiently(question),
+    );
+    asked += tries.length;
+    again += tries.filter((count) => count > 1).length;
+  }
+  await poll('every service is healthy', () => client.getJson('/v1/health_check'));
+  await requireDocument(client);
+  return `${asked} chats answered, ${again} of them after a retry`;
+}
+
+/** Instances of a service that the gateway's discovery finds. */
+async function countInstances(client, service) {
+  const { instances } = await client.getJson('/v1/instances');
+  return instances.filter(({ service: name }) => name === service).length;
+}
+
+export async function runSeveral({ compose, containers, client }) {
+  const scale = ['llm', 'embedding', 'gateway'].flatMap((name) => ['--scale', `${name}=2`]);
+  await compose(['up', '--detach', '--wait', ...scale], { files: [proxyFile] });
+  const all = await requireHealthy(containers);
+  const gateways = all.filter(({ service }) => service === 'gateway');
+  assert.equal(gateways.length, 2);
+  for (const name of ['llm', 'embedding', 'gateway'])
+    await poll(
+      `two instances of ${name}`,
+      async () => (await countInstances(client, name)) === 2 || undefined,
+    );
+  const tries = await during(
+    () => killAndWait(containers, gateways[0]),
+    4,
+    () => client.askPatiently(question),
+  );
+  await compose(['up', '--detach', '--wait', '--remove-orphans']);
+  await requireDocument(client);
+  return `${tries.length} chats answered while one gateway was killed`;
+}
+
+/** The longest time without an answer while `work` runs, in seconds. */
+async function longestOutage(client, work) {
+  let last = performance.now();
+  let longest = 0;
+  const ask = async () => {
+    const answered = await client.ask(question).then(
+      () => true,
+      () => false,
+    );
+    if (answered) {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    } else await delay(100);
+  };
+  await during(work, 1, ask);
+  await poll('an answer', () => client.ask(question));
+  return Math.max(longest, performance.now() - last) / 1_000;
+}
+
+export async function upgrade({ compose, client }) {
+  const outage = await longestOutage(client, () => compose(['up', '--detach', '--wait', '--force-recreate']));
+  await requireDocument(client);
+  // 30 s on a machine that is not busy.
+  assert.ok(outage < 90, `${outage.toFixed(1)} s without an answer`);
+  return `${outage.toFixed(1)} s without an answer`;
+}
+
+export async function startAgain({ compose, containers, client }) {
+  await compose(['down']);
+  await compose(['up', '--detach', '--wait']);
+  await requireHealthy(containers);
+  await requireDocument(client);
+}
+
+/** The commands of docs/operations.md. */
+export async function backUpAndRestore({ compose, client }) {
+  const database = ['--username=meganest', '--dbname=meganest'];
+  const backup = await compose(['exec', '-T', 'postgres', 'pg_dump', ...database, '--format=custom'], {
+    binary: true,
+  });
+  await compose(['down', '--volumes']);
+  await compose(['up', '--detach', '--wait', 'postgres']);
+  const restore = [
+    'exec',
+    '-T',
+    'postgres',
+    'pg_restore',
+    ...database,
+    '--clean',
+    '--if-exists',
+    '--exit-on-error',
+  ];
+  await compose(restore, { input: backup });
+  await compose(['up', '--detach', '--wait']);
+  await requireDocument(client);
+  return `${Math.round(backup.length / 1_000)} kB`;
+}
