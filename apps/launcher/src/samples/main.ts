@@ -10,8 +10,8 @@ import { readLauncherEnvironment } from '../environment.js';
 import { ingestSampleDocuments } from '../sample-documents.js';
 
 /** Dataprep, embedding and the database may need minutes for their first start. */
-const retryMs = 2_000;
-const reportEvery = 30;
+const rounds = 60;
+const pauseMs = 5_000;
 
 async function main(): Promise<void> {
   const environment = readLauncherEnvironment(process.env);
@@ -22,16 +22,16 @@ async function main(): Promise<void> {
     dataprepUrl: `http://127.0.0.1:${environment.DATAPREP_PORT}`,
     apiKey: environment.API_KEYS[0],
   };
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const filenames = await ingestSampleDocuments(options);
-      if (filenames.length > 0) console.log(`ingested the sample documents: ${filenames.join(', ')}`);
+  for (let round = 1; ; round += 1) {
+    const { ingested, failed } = await ingestSampleDocuments(options);
+    if (ingested.length > 0) console.log(`ingested the sample documents ${ingested.join(', ')}`);
+    if (failed.length === 0) return;
+    if (round === rounds) {
+      for (const { filename, reason } of failed) console.error(`failed ${filename}: ${reason}`);
+      console.error(`failed ${failed.length} sample documents; the next start tries them again`);
       return;
-    } catch (error) {
-      if (attempt % reportEvery === 0)
-        console.error(`The sample documents could not be ingested yet: ${String(error)}`);
-      await delay(retryMs);
     }
+    await delay(pauseMs);
   }
 }
 
