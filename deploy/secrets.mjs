@@ -40,9 +40,9 @@ function keep(owner, name, fresh = randomPassword()) {
 
 const wanted = process.env.POSTGRES_PASSWORD || undefined;
 if (wanted !== undefined && wanted !== (known('postgres', 'password') ?? wanted)) {
-  console.error(
+  process.stderr.write(
     'POSTGRES_PASSWORD is not the password with which the database was created. Unset it, or set the old one. ' +
-      'docs/operations.md explains how to change the password.',
+      'docs/operations.md explains how to change the password.\n',
   );
   process.exit(1);
 }

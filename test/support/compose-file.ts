@@ -49,7 +49,7 @@ function resolveExpression(expression: string, variables: NodeJS.ProcessEnv): st
   const [, name = '', operator, inner = ''] = /^(\w+)(?:(:-|:\+|:\?)([\s\S]*))?$/.exec(expression) ?? [];
   if (name === '') throw new Error(`Not understood: \${${expression}}`);
   const value = variables[name] ?? '';
-  // Before Compose 2.41 this comes first: an error in a word that is not used still ends the command.
+  // Compose 5.0 and older evaluate the word first: an error in a word that is not used still ends the command.
   const word = interpolate(inner, variables);
   if (operator === ':-') return value === '' ? word : value;
   if (operator === ':+') return value === '' ? '' : word;
