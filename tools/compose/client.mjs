@@ -1,11 +1,16 @@
 /** Requests to the tested installation. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { stopping } from './docker.mjs';
+
+/** Aborts after the time, and when the test is stopped. */
+const limit = (timeoutMs) => AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
 
 /** Polls `act` until it returns a value other than undefined. Errors: the last one of `act`, after `timeoutMs`. */
 export async function poll(what, act, timeoutMs = 90_000) {
   const giveUpAt = performance.now() + timeoutMs;
   let last;
   for (;;) {
+    stopping.signal.throwIfAborted();
     try {
       const value = await act();
       if (value !== undefined) return value;
@@ -21,7 +26,7 @@ export async function poll(what, act, timeoutMs = 90_000) {
 /** A client of the gateway at `url`. */
 export function makeClient(url) {
   const post = (path, body, { headers = {}, timeoutMs = 60_000 } = {}) =>
-    fetch(`${url}${path}`, { method: 'POST', body, headers, signal: AbortSignal.timeout(timeoutMs) });
+    fetch(`${url}${path}`, { method: 'POST', body, headers, signal: limit(timeoutMs) });
   const postJson = (path, body) =>
     post(path, JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
 
@@ -51,7 +56,10 @@ export function makeClient(url) {
     }
   }
 
-  /** Streams an answer of the language model; true if it ends with [DONE] and without an error. */
+  /**
+   * Streams an answer of the language model. Resolves when its first token has arrived, with `ended`: whether the stream
+   * ended with [DONE] and without an error, and when.
+   */
   async function stream(prompt) {
     const response = await expectOk(
       await postJson('/v1/chat/completions', {
@@ -61,8 +69,19 @@ export function makeClient(url) {
         max_tokens: 300,
       }),
     );
-    const text = await response.text();
-    return text.includes('data: [DONE]') && !text.includes('"error"');
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    const readMore = async () => {
+      const { value, done } = await reader.read();
+      text += value ?? '';
+      return !done;
+    };
+    while (!/"content":"[^"]/.test(text) && (await readMore()));
+    const readToEnd = async () => {
+      while (await readMore());
+      return { isWhole: text.includes('data: [DONE]') && !text.includes('"error"'), at: Date.now() };
+    };
+    return { ended: readToEnd() };
   }
 
   async function ingest(name, text) {
@@ -87,7 +106,7 @@ export function makeClient(url) {
   }
 
   const getJson = async (path) =>
-    (await expectOk(await fetch(`${url}${path}`, { signal: AbortSignal.timeout(30_000) }))).json();
+    (await expectOk(await fetch(`${url}${path}`, { signal: limit(30_000) }))).json();
 
   return { ask, askPatiently, stream, ingest, speak, transcribe, getJson, postJson };
 }

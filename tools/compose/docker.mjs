@@ -13,19 +13,37 @@ export class CommandError extends Error {
   }
 }
 
+/** Aborted by a signal and when the whole test lasts too long. Only what cleans up goes on then. */
+export const stopping = new AbortController();
+
+/** Ends a program and everything that it started. */
+function killGroup({ pid }) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
 /**
  * Runs a program; resolves with its standard output. `env` is added to the environment, `input` is its standard input,
- * and `binary` returns bytes. Errors: CommandError for an exit code other than 0, and after `timeoutMs`.
+ * `binary` returns bytes, and `cleansUp` goes on when the test is stopped. Errors: CommandError for an exit code other
+ * than 0, and after `timeoutMs`; the reason of `stopping`.
  */
-export function run(command, args, { env = {}, input, binary = false, timeoutMs = 300_000 } = {}) {
+export function run(command, args, options = {}) {
+  const { env = {}, input, binary = false, timeoutMs = 300_000, cleansUp = false } = options;
   return new Promise((resolve, reject) => {
+    if (!cleansUp) stopping.signal.throwIfAborted();
+    // A process group of its own: a terminal's Ctrl+C does not reach the commands that clean up.
     const child = spawn(command, args, {
       cwd: root,
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
+      detached: true,
     });
+    const end = () => killGroup(child);
+    const timer = setTimeout(end, timeoutMs);
+    if (!cleansUp) stopping.signal.addEventListener('abort', end);
     const [output, all] = [[], []];
     child.stdout.on('data', (data) => (output.push(data), all.push(data)));
     child.stderr.on('data', (data) => all.push(data));
@@ -33,7 +51,10 @@ export function run(command, args, { env = {}, input, binary = false, timeoutMs 
     child.stdin.end(input);
     child.on('error', reject);
     child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      stopping.signal.removeEventListener('abort', end);
       if (code === 0) return resolve(binary ? Buffer.concat(output) : Buffer.concat(output).toString());
+      if (!cleansUp && stopping.signal.aborted) return reject(stopping.signal.reason);
       const shown = [command, ...args].join(' ');
       reject(new CommandError(shown, code ?? signal, Buffer.concat(all).toString()));
     });

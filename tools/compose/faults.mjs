@@ -21,12 +21,33 @@ async function during(work, parallel, act) {
   return results;
 }
 
-export async function restartUnderStreams({ compose, client }) {
-  const prompt = 'Write a long story about a lighthouse.';
-  const restart = () => compose(['restart', 'llm']);
-  const ends = await during(restart, 4, () => client.stream(prompt));
-  assert.ok(ends.every(Boolean), 'a stream did not end with [DONE]');
-  return `${ends.length} streams ended with [DONE]`;
+/** When the container got SIGTERM last, by Docker's own record, in milliseconds. */
+async function signalledAt(id, sinceMs) {
+  const range = ['--since', String(sinceMs / 1_000), '--until', String(Date.now() / 1_000)];
+  const filters = ['--filter', `container=${id}`, '--filter', 'event=kill'];
+  const lines = await run('docker', ['events', ...range, ...filters, '--format', '{{.TimeNano}}']);
+  return Number(lines.trim().split('\n').at(-1)) / 1e6;
+}
+
+export async function restartUnderStreams({ compose, containers, client }) {
+  const startedAt = Date.now();
+  const streams = await Promise.all(
+    Array.from({ length: 8 }, () => client.stream('Write a long story about a lighthouse.')),
+  );
+  const [ends] = await Promise.all([
+    Promise.all(streams.map(({ ended }) => ended)),
+    compose(['restart', 'llm']),
+  ]);
+  const { id } = (await containers()).find(({ service }) => service === 'llm');
+  const stoppedAt = await signalledAt(id, startedAt);
+  const caught = ends.filter(({ at }) => at > stoppedAt);
+  assert.ok(caught.length > 0, 'every stream had ended before the restart');
+  assert.ok(
+    ends.every(({ isWhole }) => isWhole),
+    'a stream did not end with [DONE]',
+  );
+  await poll('an answer after the restart', async () => (await client.stream('Hello')).ended);
+  return `${ends.length} streams ended with [DONE], ${caught.length} of them after the signal`;
 }
 
 /** Sends SIGKILL to the first process of a container, which its restart policy starts again; `docker kill` would not. */

@@ -7,7 +7,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { makeClient } from './client.mjs';
-import { makeProject, run } from './docker.mjs';
+import { makeProject, run, stopping } from './docker.mjs';
 import { provideBaseImages, requireNpmRegistry, SkippedError, startEngine } from './engine.mjs';
 import {
   backUpAndRestore,
@@ -76,10 +76,15 @@ async function showLogs({ compose, containers }) {
   console.log(await compose(['logs', '--no-color', '--tail', '25']));
 }
 
-const remove = ({ compose }) =>
-  compose(['down', '--volumes', '--remove-orphans', '--rmi', 'local', '--timeout', '5'], {
+async function remove({ compose, env }) {
+  await compose(['down', '--volumes', '--remove-orphans', '--timeout', '5'], {
     files: [proxyFile],
+    cleansUp: true,
   });
+  // Missing after a build that failed.
+  const image = ['image', 'rm', '--force', `meganest:${env.MEGANEST_VERSION}`];
+  await run('docker', image, { cleansUp: true });
+}
 
 async function testWithEngine(engine) {
   await step('base images', () => provideBaseImages(engine));
@@ -110,21 +115,24 @@ async function main() {
   console.log(`passed in ${seconds(startedAt)} s`);
 }
 
+/** All steps together, also on a busy machine. */
+const limitMinutes = 30;
+
 for (const signal of ['SIGINT', 'SIGTERM'])
-  process.once(signal, () => {
-    // The commands that run get the signal too; what fails next cleans up.
-    process.exitCode = 130;
-  });
+  process.on(signal, () => stopping.abort(new Error(`stopped by ${signal}; what was started is removed`)));
+setTimeout(
+  () => stopping.abort(new Error(`not within ${limitMinutes} minutes`)),
+  limitMinutes * 60_000,
+).unref();
 
 try {
-  await run('bash', ['--version']);
   await main();
 } catch (error) {
-  if (error instanceof SkippedError) {
+  if (error instanceof SkippedError && !stopping.signal.aborted) {
     console.log(`skipped: ${error.message}`);
     process.exitCode = process.env.COMPOSE_TEST_REQUIRED === 'true' ? 1 : 0;
   } else {
-    console.error(error);
+    console.error(stopping.signal.reason ?? error);
     process.exitCode = 1;
   }
 }
