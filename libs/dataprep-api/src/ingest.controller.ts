@@ -21,6 +21,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Dataprep, type IngestRequest } from './dataprep.js';
 import { fieldsSchema, IngestReceiver, type ReceivedIngest } from './ingest-request.js';
+import { isJob, progressLines } from './progress-lines.js';
 import { ingestPaths } from './urlencoded-form.js';
 import { waitForJob, waitOf, watchJob } from './respond-async.js';
 
@@ -182,10 +183,6 @@ async function lastOf(progress: AsyncIterable<IngestProgress | IngestJob>) {
   throw new MegaNestError('internal_error', { service: 'dataprep', detail });
 }
 
-function isJob(event: IngestProgress | IngestJob): event is IngestJob {
-  return 'state' in event;
-}
-
 async function sendAnswer(reply: FastifyReply, last: IngestProgress | IngestJob): Promise<void> {
   if (!isJob(last)) return void (await reply.status(200).send(toAnswer(last)));
   await reply.status(202).header('location', `/v1/dataprep/jobs/${last.id}`).send(last);
@@ -216,43 +213,4 @@ function toAnswer({ documents = [], failed }: IngestProgress): IngestAnswer {
 
 function frame(event: string, data: unknown): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
-const width = 20;
-
-/**
- * Yields progress as lines for a terminal, e.g. of curl: a bar while chunks are embedded, the outcome of each document.
- */
-export async function* progressLines(
-  progress: AsyncIterable<IngestProgress | IngestJob>,
-): AsyncGenerator<string> {
-  let last = '';
-  for await (const event of progress) {
-    if (isJob(event)) {
-      yield `${'job'.padEnd(11)}goes on in the background: GET /v1/dataprep/jobs/${event.id}\n`;
-      return;
-    }
-    const line = event.documents ? summaryOf(event) : lineOf(event);
-    // Several events of a stage may give the same line.
-    if (line !== last) yield line;
-    last = line;
-  }
-}
-
-function lineOf({ stage, filename, completed, total }: IngestProgress): string {
-  const name = stage.padEnd(11);
-  if (stage === 'reading') return `${name}${filename} (${completed + 1} of ${total})\n`;
-  if (stage !== 'embedding') return `${name}${filename}\n`;
-  const share = total === 0 ? 1 : completed / total;
-  const bar = '#'.repeat(Math.floor(share * width)).padEnd(width, '.');
-  return `${name}[${bar}] ${Math.floor(share * 100)} % of ${filename}\n`;
-}
-
-function summaryOf({ documents = [], failed = [], total }: IngestProgress): string {
-  const lines = [
-    ...documents.map(({ outcome, filename, chunks }) => `${outcome.padEnd(11)}${filename}, ${chunks} chunks`),
-    ...failed.map(({ filename, error }) => `${'failed'.padEnd(11)}${filename}: ${error.message}`),
-    `${'done'.padEnd(11)}${documents.length} of ${total} documents`,
-  ];
-  return `${lines.join('\n')}\n`;
 }

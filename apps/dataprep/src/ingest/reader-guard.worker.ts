@@ -9,7 +9,7 @@ import {
   processorTimeMs,
   type ReaderDeadline,
   type ReaderLimits,
-} from './reader-limits.js';
+} from './reader/reader-limits.js';
 
 const lookEveryMs = 50;
 const { maxMemoryBytes } = workerData as ReaderLimits;

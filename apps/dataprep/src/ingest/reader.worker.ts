@@ -13,7 +13,7 @@ import {
   type PreparationOutcome,
   type PreparationTask,
 } from './prepare-document.js';
-import { processorTimeMs, type ReaderDeadline, type ReaderTask } from './reader-limits.js';
+import { processorTimeMs, type ReaderDeadline, type ReaderTask } from './reader/reader-limits.js';
 
 async function run({ file, chunking }: PreparationTask): Promise<PreparationOutcome> {
   try {

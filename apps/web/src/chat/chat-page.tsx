@@ -23,14 +23,14 @@ runs.onEnd = async (conversation) => {
   queryClient.setQueryData(itemsKey(conversation), await readItems(conversation));
 };
 
-/** The page of a conversation, or of a new one. */
-export function ChatPage({
-  conversation,
-  source,
-}: {
+interface ChatPageProps {
   conversation: string | undefined;
+  /** The source that is open, from the address. */
   source: Source | undefined;
-}): ReactElement {
+}
+
+/** The page of a conversation, or of a new one. */
+export function ChatPage({ conversation, source }: ChatPageProps): ReactElement {
   const t = useText();
   const items = useItems(conversation);
   const run = useRun(conversation);

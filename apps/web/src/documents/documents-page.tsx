@@ -16,14 +16,13 @@ import { resumeUploads } from './uploads';
 
 resumeUploads();
 
-/** The page of the documents: uploads, the list, and an opened document. */
-export default function DocumentsPage({
-  documentId,
-  passage,
-}: {
+interface DocumentsPageProps {
   documentId: string | undefined;
   passage: number | undefined;
-}): ReactElement {
+}
+
+/** The page of the documents: uploads, the list, and an opened document. */
+export default function DocumentsPage({ documentId, passage }: DocumentsPageProps): ReactElement {
   const t = useText();
   const [collection, setCollection] = useState<string | null>(null);
   const [search, setSearch] = useState('');

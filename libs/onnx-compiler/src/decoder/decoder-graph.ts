@@ -189,11 +189,11 @@ export class DecoderGraphWriter {
     const { residualFactor } = this.shape;
     const [state, input] = this.addAndNorm(stream, weights.attentionNorm);
     const attended = attention.attend(index, this.projections(input, weights));
-    const given = this.outputNorm(this.linear.project(attended, weights.output), weights.attentionOutputNorm);
+    const given = this.norm(this.linear.project(attended, weights.output), weights.attentionOutputNorm);
     const added = this.scaled(given, residualFactor);
     const [middle, normed] = this.addAndNorm({ sum: state, added }, weights.feedForwardNorm);
     const inner = this.feedForward(normed, weights);
-    const forwarded = this.outputNorm(inner, weights.feedForwardOutputNorm);
+    const forwarded = this.norm(inner, weights.feedForwardOutputNorm);
     return { sum: middle, added: this.scaled(forwarded, residualFactor) };
   }
 
@@ -233,14 +233,12 @@ export class DecoderGraphWriter {
     return factor === 1 ? value : this.graph.op('Mul', [value, this.graph.float(factor)]);
   }
 
-  private norm(value: string, weight: Matrix): string {
+  /** The value itself where the model has no weight for this norm. */
+  private norm(value: string, weight: Matrix | undefined): string {
+    if (!weight) return value;
     return this.graph.op('SimplifiedLayerNormalization', [value, this.normWeight(weight)], {
       attributes: { axis: -1, epsilon: { float: this.shape.normEpsilon } },
     });
-  }
-
-  private outputNorm(value: string, weight: Matrix | undefined): string {
-    return weight ? this.norm(value, weight) : value;
   }
 
   private normWeight(weight: Matrix): string {

@@ -1,6 +1,6 @@
 import type { IngestProgress } from '#contracts';
 import { expect, it } from 'vitest';
-import { progressLines } from './ingest.controller.js';
+import { progressLines } from './progress-lines.js';
 
 async function* events(): AsyncGenerator<IngestProgress> {
   yield { stage: 'reading', filename: 'a.txt', completed: 0, total: 2 };

@@ -1,4 +1,4 @@
-import type { PreparationTask } from './prepare-document.js';
+import type { PreparationTask } from '../prepare-document.js';
 
 /** The signal that ends a reader process whose task takes too much processor time. */
 export const outOfProcessorTime = 'SIGVTALRM';
