@@ -90,10 +90,10 @@ it('has a deployment for each service of docker-compose.yml', () => {
   const compose = parse(readFileSync(join(repositoryRoot, 'docker-compose.yml'), 'utf8'), {
     merge: true,
   }) as {
-    services: Record<string, { build?: unknown }>;
+    services: Record<string, { image?: string; restart?: string }>;
   };
   const own = Object.entries(compose.services).filter(
-    ([name, { build }]) => build !== undefined && name !== 'secrets',
+    ([, { image, restart }]) => image?.startsWith('meganest:') && restart === 'unless-stopped',
   );
   const names = deployments(base).map(({ metadata }) => metadata.name);
   expect(names.toSorted()).toEqual(own.map(([name]) => name).toSorted());

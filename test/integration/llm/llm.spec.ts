@@ -111,7 +111,7 @@ describe('the LLM service', () => {
       ];
       const chunks: GenerationChunk[] = [];
       for await (const chunk of client.stream(generate, { messages, documents })) chunks.push(chunk);
-      expect(chunks.map(({ text }) => text).join('')).toBe(`${quote} [2]`);
+      expect(chunks.map(({ text }) => text).join('')).toBe(`${quote} [1]`);
     });
 
     it('drops the oldest turns where the conversation is too long for the model', async () => {
@@ -165,7 +165,7 @@ describe('the LLM service', () => {
         object: 'chat.completion',
         model: 'nano-chat',
         choices: [
-          { index: 0, message: { role: 'assistant', content: `${quote} [2]` }, finish_reason: 'stop' },
+          { index: 0, message: { role: 'assistant', content: `${quote} [1]` }, finish_reason: 'stop' },
         ],
       });
       expect(completion.choices[0]?.message.annotations).toHaveLength(1);
@@ -193,7 +193,7 @@ describe('the LLM service', () => {
         documents,
         stream_options: { include_usage: true },
       });
-      expect(contentOf(chunks)).toBe(`${quote} [2]`);
+      expect(contentOf(chunks)).toBe(`${quote} [1]`);
       expect(chunks.filter(({ choices }) => choices[0]?.delta.content).length).toBeGreaterThan(5);
       const annotations = chunks.flatMap(({ choices }) => choices[0]?.delta.annotations ?? []);
       expect(annotations).toMatchObject([{ url_citation: { chunk_id: 'chunk-office', quote } }]);
@@ -220,7 +220,7 @@ describe('the LLM service', () => {
       const body = { messages: question, documents, n: 3, temperature: 1.5, seed: 5 };
       const { choices } = await complete(body);
       expect(choices.map(({ index }) => index)).toEqual([0, 1, 2]);
-      for (const { message } of choices) expect(message.content).toBe(`${quote} [2]`);
+      for (const { message } of choices) expect(message.content).toBe(`${quote} [1]`);
     });
 
     it('reports log probabilities', async () => {
@@ -236,7 +236,7 @@ describe('the LLM service', () => {
         ignore_eos: false,
       });
       const tokens = grounded.choices[0]?.logprobs?.content.map(({ token }) => token).join('');
-      expect(tokens).toBe(`${quote} [2]`);
+      expect(tokens).toBe(`${quote} [1]`);
     });
 
     it.each([

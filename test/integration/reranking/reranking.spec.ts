@@ -174,7 +174,7 @@ describe('the reranking service', () => {
       ['/rerank', { query }, 'texts'],
       ['/rerank', { query, texts: ['a'], truncate: 'perhaps' }, 'truncate'],
       ['/rerank', { documents: ['a'] }, 'query'],
-      ['/v1/rerank', { query, documents: ['a'], top_n: 0 }, 'top_n'],
+      ['/v1/rerank', { query, documents: ['a'], top_n: -1 }, 'top_n'],
     ])('%s names the field of %j', async (path, request, param) => {
       const { status, body } = await post(path, request);
       expect(status).toBe(400);
