@@ -25,7 +25,7 @@ const exceptions = [
   {
     name: /^@img\/sharp-(libvips|wasm32|win32)/,
     license: /LGPL-3\.0-or-later/,
-    reason: 'comes with transformers.js, is in no bundle, and is deleted from the image',
+    reason: 'comes with transformers.js, is in no bundle, and is not copied into the image',
   },
   { name: /^mediabunny$/, license: /^MPL-2\.0$/, reason: 'used unchanged' },
   {
@@ -41,7 +41,7 @@ const prereleases = [
   { name: /^@nats-io\/services$/, reason: 'has no other releases; its authors release it as the latest one' },
   {
     name: /^onnxruntime-web$|^onnxruntime-web\/node_modules\//,
-    reason: 'comes with transformers.js, which does not use it on Node, and is deleted from the image',
+    reason: 'comes with transformers.js, which does not use it on Node, and is not copied into the image',
   },
 ];
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { repositoryRoot } from '#testing';
 import { isAllowed, problemsOf } from './check-licenses.mjs';
+import { packagesWithDependencies } from './runtime-packages.mjs';
 
 it.each(['MIT', '(MIT OR GPL-3.0-or-later)', '(MIT AND Zlib)'])('allows %s', (expression) => {
   expect(isAllowed(expression)).toBe(true);
@@ -31,15 +32,18 @@ it('names packages, also those within packages, and exceptions that are not need
 });
 
 it('is right that the image has no sharp and no onnxruntime-web', () => {
-  const stages = readFileSync(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8').split(/^FROM /m);
-  const production = stages.find((stage) => stage.startsWith('sources AS production\n'));
-  const [, removed = ''] = /rm -rf ([^&]+)&&/.exec(production ?? '') ?? [];
-  expect(removed.split(/[\s\\]+/)).toEqual(
-    expect.arrayContaining(['sharp', '@img', 'onnxruntime-web'].map((name) => `node_modules/${name}`)),
+  const dockerfile = readFileSync(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8');
+  // The image has what tools/runtime-packages.mjs copies, and no other packages.
+  const copied = [...dockerfile.matchAll(/^COPY --from=(\S+) (\S+) node_modules$/gm)].map(
+    ([, ...from]) => from,
   );
-  const copied = stages.flatMap((stage) => [...stage.matchAll(/^COPY --from=(\S+) \/app\/node_modules /gm)]);
-  expect(copied.map(([, from]) => from)).toEqual(['production', 'production-gpu']);
-  expect(stages.some((stage) => stage.startsWith('production AS production-gpu\n'))).toBe(true);
+  expect(copied).toEqual([
+    ['packages', '/packages'],
+    ['packages-gpu', '/packages'],
+  ]);
+  expect(dockerfile).not.toMatch(/^COPY .*\/node_modules /m);
+  const names = packagesWithDependencies(join(repositoryRoot, 'node_modules'));
+  expect(names.filter((name) => /^(@img\/.*|sharp|onnxruntime-web)$/.test(name))).toEqual([]);
 });
 
 it('finds nothing in the packages of this repository', () => {
