@@ -1,6 +1,6 @@
 /**
  * `npm run pin:images`: adds the digest of each image after its tag (`nats:2.12.1-alpine@sha256:…`) in
- * docker-compose.yml, the Dockerfile and the Kubernetes overlays. Asks the registry through `docker buildx imagetools`.
+ * docker-compose.yml, deploy/compose.proxy.yml, the Dockerfile and the Kubernetes overlays. Asks the registry through `docker buildx imagetools`.
  * Images with a digest are not changed; `--update` renews all digests. `--check` does not write, and fails if an image
  * does not have a digest.
  */
@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 /** The files that contain names of third-party images. */
 export const imageFiles = [
   'docker-compose.yml',
+  'deploy/compose.proxy.yml',
   'deploy/Dockerfile',
   'deploy/kubernetes/overlays/small/nats.yaml',
   'deploy/kubernetes/overlays/small/postgres.yaml',

@@ -30,7 +30,7 @@ it('finds the images of every file, each with an exact version', () => {
     return found;
   });
   expect(new Set(images.map((image) => image.split(':')[0]))).toEqual(
-    new Set(['nats', 'pgvector/pgvector', 'node', 'nvidia/cuda']),
+    new Set(['nats', 'haproxy', 'pgvector/pgvector', 'node', 'nvidia/cuda']),
   );
   expect(images.filter((image) => !/:\d+\.\d+\.\d+/.test(image))).toEqual([]);
 });

@@ -95,5 +95,6 @@ export function makeProject({ port, name = 'meganest-test' }) {
       image: Image,
     }));
   };
-  return { env, compose, containers, url: `http://127.0.0.1:${port}` };
+  const image = `meganest:${env.MEGANEST_VERSION}`;
+  return { image, compose, containers, url: `http://127.0.0.1:${port}` };
 }

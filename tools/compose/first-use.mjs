@@ -17,17 +17,11 @@ const danglingImages = async () =>
   (await run('docker', ['images', '--quiet', '--filter', 'dangling=true'])).split('\n').filter(Boolean)
     .length;
 
-export async function buildImage({ compose, env }) {
+export async function buildImage({ compose, image }) {
   const before = await danglingImages();
   await compose(['build'], { timeoutMs: 600_000 });
   assert.ok((await danglingImages()) <= before + 1, 'the build exports more than one image');
-  const size = await run('docker', [
-    'image',
-    'inspect',
-    '--format',
-    '{{.Size}}',
-    `meganest:${env.MEGANEST_VERSION}`,
-  ]);
+  const size = await run('docker', ['image', 'inspect', '--format', '{{.Size}}', image]);
   const megabytes = Math.round(Number(size) / 1e6);
   assert.ok(megabytes <= maxImageMegabytes, `the image has ${megabytes} MB, more than ${maxImageMegabytes}`);
   return `${megabytes} MB`;

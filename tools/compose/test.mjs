@@ -73,17 +73,16 @@ async function testProject(project) {
 async function showLogs({ compose, containers }) {
   for (const { name, state, health, exitCode } of await containers())
     console.log(`${name}: ${state} ${health ?? ''} ${exitCode}`);
-  console.log(await compose(['logs', '--no-color', '--tail', '25']));
+  console.log(await compose(['logs', '--no-color', '--tail', '25'], { files: [proxyFile] }));
 }
 
-async function remove({ compose, env }) {
+async function remove({ compose, image }) {
   await compose(['down', '--volumes', '--remove-orphans', '--timeout', '5'], {
     files: [proxyFile],
     cleansUp: true,
   });
   // Missing after a build that failed.
-  const image = ['image', 'rm', '--force', `meganest:${env.MEGANEST_VERSION}`];
-  await run('docker', image, { cleansUp: true });
+  await run('docker', ['image', 'rm', '--force', image], { cleansUp: true });
 }
 
 async function testWithEngine(engine) {
