@@ -132,7 +132,7 @@ it('runs every container as a user, except the one that writes the secrets', () 
 
 it('publishes a proxy in place of several gateways, and shows it nothing else', () => {
   const { services, networks = {} } = readComposeFile('deploy/compose.proxy.yml');
-  expect(services.gateway).toEqual({ ports: [], networks: ['front'] });
+  expect(services.gateway).toEqual({ ports: [], networks: { front: { aliases: ['gateways'] } } });
   expect(services.proxy).toMatchObject({
     ports: ['127.0.0.1:8888:8888'],
     networks: ['front', 'outside'],
