@@ -57,8 +57,8 @@ export function makeClient(url) {
   }
 
   /**
-   * Streams an answer of the language model. Resolves when its first token has arrived, with `ended`: whether the stream
-   * ended with [DONE] and without an error, and when.
+   * Streams an answer of the language model. Resolves when its first token has arrived: `begunAt`, and `ended`, which
+   * resolves with `endedAt`, and `isWhole`: with [DONE] and without an error. Errors: the answer is refused.
    */
   async function stream(prompt) {
     const response = await expectOk(
@@ -79,9 +79,9 @@ export function makeClient(url) {
     while (!/"content":"[^"]/.test(text) && (await readMore()));
     const readToEnd = async () => {
       while (await readMore());
-      return { isWhole: text.includes('data: [DONE]') && !text.includes('"error"'), at: Date.now() };
+      return { isWhole: text.includes('data: [DONE]') && !text.includes('"error"'), endedAt: Date.now() };
     };
-    return { ended: readToEnd() };
+    return { begunAt: Date.now(), ended: readToEnd() };
   }
 
   async function ingest(name, text) {
