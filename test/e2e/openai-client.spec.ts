@@ -247,9 +247,9 @@ describe('embeddings and models through the official client', () => {
     ['a bad retrieval parameter', { messages: [{ role: 'user', content: 'What?' }], k: 0 }, 400, 'k'],
     [
       'a parameter that cannot be honored',
-      { messages: 'What?', tools: [{ type: 'web_search' }] },
+      { messages: 'What?', response_format: { type: 'json_object' } },
       400,
-      'tools[0].type',
+      'response_format',
     ],
   ])('refuses %s', async (_name, body, status, param) => {
     const request = client.chat.completions.create(body as OpenAI.ChatCompletionCreateParamsNonStreaming);

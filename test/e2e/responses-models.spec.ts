@@ -144,10 +144,10 @@ describe('tools for a model that calls none', () => {
     });
   });
 
-  it('are as before a mega service whose model calls none', async () => {
+  it('are ignored before a mega service whose model calls none', async () => {
     const chat = await ask('/v1/chat/completions', { messages: question, ...inChat, model: 'chatqna' });
-    expect(chat.status).toBe(400);
     const response = await ask('/v1/responses', { input: question, ...inResponse, model: 'chatqna' });
-    expect(response).toMatchObject({ status: 200, ignored: expect.stringMatching(/\btools\b/) as string });
+    for (const answer of [chat, response])
+      expect(answer).toMatchObject({ status: 200, ignored: expect.stringMatching(/\btools\b/) as string });
   });
 });
