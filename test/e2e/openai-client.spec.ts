@@ -242,14 +242,18 @@ describe('embeddings and models through the official client', () => {
   });
 
   it.each([
-    ['an unknown model', { model: 'gpt-99', messages: [{ role: 'user', content: 'x' }] }, 404, 'model'],
+    ['an unknown model', { model: 'nowhere-7b', messages: [{ role: 'user', content: 'x' }] }, 404, 'model'],
     ['a bad parameter', { messages: [{ role: 'user', content: 'x' }], temperature: 9 }, 400, 'temperature'],
     ['a bad retrieval parameter', { messages: [{ role: 'user', content: 'What?' }], k: 0 }, 400, 'k'],
     [
       'a parameter that cannot be honored',
-      { messages: 'What?', response_format: { type: 'json_object' } },
+      {
+        messages: 'What?',
+        tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }],
+        tool_choice: 'required',
+      },
       400,
-      'response_format',
+      'tool_choice',
     ],
   ])('refuses %s', async (_name, body, status, param) => {
     const request = client.chat.completions.create(body as OpenAI.ChatCompletionCreateParamsNonStreaming);
