@@ -247,13 +247,9 @@ describe('embeddings and models through the official client', () => {
     ['a bad retrieval parameter', { messages: [{ role: 'user', content: 'What?' }], k: 0 }, 400, 'k'],
     [
       'a parameter that cannot be honored',
-      {
-        messages: 'What?',
-        tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }],
-        tool_choice: 'required',
-      },
+      { messages: 'What?', tools: [{ type: 'web_search' }] },
       400,
-      'tool_choice',
+      'tools[0].type',
     ],
   ])('refuses %s', async (_name, body, status, param) => {
     const request = client.chat.completions.create(body as OpenAI.ChatCompletionCreateParamsNonStreaming);
