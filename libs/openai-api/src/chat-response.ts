@@ -272,7 +272,9 @@ function extendChoice(open: OpenChoice, chunk: SpokenChunk, identity: Completion
     choice.logprobs.content.push(...chunk.logprobs);
   }
   if (chunk.citations)
-    choice.message.annotations = citationAnnotations(chunk.citations, identity.documents?.() ?? []);
+    (choice.message.annotations ??= []).push(
+      ...citationAnnotations(chunk.citations, identity.documents?.() ?? []),
+    );
   if (chunk.finishReason) choice.finish_reason = finishReasonOf(chunk, identity);
 }
 

@@ -52,15 +52,27 @@ describe('CitationCheck', () => {
     });
   });
 
+  it('cites a passage with its first number, so that a stopped answer keeps it, and repeats at the end', () => {
+    const check = new CitationCheck(passages);
+    const numbers = ({ citations }: ReturnType<typeof check.push>) =>
+      citations?.map(({ passage }) => passage);
+    expect(numbers(check.push({ text: 'Ice is cold. [2] ' }))).toEqual([1]);
+    expect(numbers(check.push({ text: 'Still cold. [2] ' }))).toBeUndefined();
+    expect(numbers(check.push({ text: 'Tea is hot. [1] ' }))).toEqual([2]);
+    expect(numbers(check.push({ text: 'Yes.', finishReason: 'stop' }))).toEqual([1]);
+  });
+
   /** The shown text and the cited documents of an answer that arrives character by character. */
   const checked = (answer: string, noAnswer?: string) => {
     const check = new CitationCheck(passages, noAnswer);
     const pieces = answer.split('').map((text) => check.push({ text }));
     const last = check.push({ text: '', finishReason: 'stop' });
-    const text = [...pieces, last].map((piece) => piece.text).join('');
-    for (const { startIndex, endIndex, quote } of last.citations ?? [])
+    const all = [...pieces, last];
+    const text = all.map((piece) => piece.text).join('');
+    const citations = all.flatMap((piece) => piece.citations ?? []);
+    for (const { startIndex, endIndex, quote } of citations)
       expect(text.slice(startIndex, endIndex)).toBe(quote);
-    return { text, cited: last.citations?.map(({ passage, documentId }) => [passage, documentId]) ?? [] };
+    return { text, cited: citations.map(({ passage, documentId }) => [passage, documentId]) };
   };
 
   it('counts the numbers in the order of their first use', () => {

@@ -11,6 +11,7 @@ interface CheckedPiece {
   readonly logprobs?: TokenLogprob[];
   /** Set on the last piece; later text of the model is discarded. */
   readonly finishReason?: GenerationEvent['finishReason'];
+  /** The first citation of each passage comes with its number, so that a stopped answer keeps it. */
   readonly citations?: Citation[];
 }
 
@@ -22,8 +23,8 @@ const openMarker = /\[(?:\d{1,4}(?:\s*,\s*\d{0,4})*)?\s*$/;
 
 /**
  * Passes one answer of the model on while it is written. The numbers `[n]` of passages change to their order of use, and
- * at the end they are resolved. Numbers in code stay, and the text that says that the passages hold no answer gets no
- * number.
+ * are resolved: the first citation of a passage at once, repeated citations at the end. Numbers in code stay, and the
+ * text that says that the passages hold no answer gets no number.
  */
 export class CitationCheck {
   #answer = '';
@@ -32,6 +33,10 @@ export class CitationCheck {
   readonly #numbers = new CitationNumbers();
   readonly #used = new Map<number, Passage>();
   readonly #passages: ReadonlyMap<number, Passage>;
+  /** Citations that were passed on: number n is the n-th one. */
+  #cited = 0;
+  /** Numbers in use when citations were looked for last. */
+  #seen = 0;
 
   constructor(
     passages: readonly Passage[],
@@ -47,9 +52,27 @@ export class CitationCheck {
   }: Pick<GenerationEvent, 'text' | 'logprobs' | 'finishReason'>): CheckedPiece {
     const text = this.#renumber(this.#held + written, finishReason !== undefined);
     const piece = { text, ...(logprobs && { logprobs }) };
-    if (!finishReason) return piece;
-    const citations = byNumber(findCitations(this.#answer, [...this.#used.values()]));
-    return { ...piece, finishReason, ...(citations.length > 0 && { citations }) };
+    const citations = finishReason ? this.#resolve().slice(this.#cited) : this.#firstCitations();
+    this.#cited += citations.length;
+    return {
+      ...piece,
+      ...(finishReason && { finishReason }),
+      ...(citations.length > 0 && { citations }),
+    };
+  }
+
+  #resolve(): Citation[] {
+    return byNumber(findCitations(this.#answer, [...this.#used.values()]));
+  }
+
+  /** The first citations of the next numbers, as far as each number before them has one. */
+  #firstCitations(): Citation[] {
+    if (this.#seen === this.#used.size) return [];
+    this.#seen = this.#used.size;
+    const further = this.#resolve().slice(this.#cited);
+    const isNext = ({ passage }: Citation, index: number) => passage === this.#cited + index + 1;
+    const end = further.findIndex((citation, index) => !isNext(citation, index));
+    return further.slice(0, end === -1 ? further.length : end);
   }
 
   /** Adds a text to the answer, except for the beginning of a marker at its end, and returns the added text. */

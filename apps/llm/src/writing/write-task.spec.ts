@@ -8,14 +8,14 @@ const history = [
 
 describe('writeTask', () => {
   it('writes a short plain title, within the limit of words', () => {
-    expect(writeTask({ kind: 'title', history })).toBe('Height of the Zebulon tower in');
-    expect(writeTask({ kind: 'title', history, maxWords: 2 })).toBe('Height of');
+    expect(writeTask({ kind: 'title', history })).toBe('Height Zebulon tower Kelthir');
+    expect(writeTask({ kind: 'title', history, maxWords: 2 })).toBe('Height Zebulon');
     expect(writeTask({ kind: 'title', history: [{ role: 'user', content: '?!' }] })).toBe('New chat');
   });
 
   it('writes the JSON that is asked for', () => {
     const title = writeTask({ kind: 'title', history, json: { key: 'title', isList: false } });
-    expect(JSON.parse(title)).toEqual({ title: 'Height of the Zebulon tower in' });
+    expect(JSON.parse(title)).toEqual({ title: 'Height Zebulon tower Kelthir' });
     const tags = JSON.parse(writeTask({ kind: 'tags', history, json: { key: 'tags', isList: true } }));
     expect(tags).toEqual({ tags: expect.arrayContaining(['Zebulon', 'Tower']) as unknown });
     const queries = writeTask({ kind: 'queries', history, json: { key: 'queries', isList: true } });

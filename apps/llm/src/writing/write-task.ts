@@ -43,12 +43,23 @@ function textsOf(kind: ChatTask['kind'], asked: readonly string[], maxWords: num
 function titleOf(question: string, maxWords: number): string {
   const [line = ''] = question.trim().split(/\n/);
   const subject = line.replace(opening, '');
-  const words = (/[\p{L}\p{N}]/u.test(subject) ? subject : line).split(/\s+/).slice(0, Math.max(1, maxWords));
-  const title = words
+  const all = (/[\p{L}\p{N}]/u.test(subject) ? subject : line).split(/\s+/);
+  const title = withinWords(all, Math.max(1, maxWords))
     .join(' ')
     .replaceAll(/[\s.,;:!?'"()]+$/g, '')
     .slice(0, 80);
   return title === '' ? 'New chat' : capitalized(title);
+}
+
+/** Words that say little, so that a title does without them where it has to be short, and does not end with them. */
+const functionWords =
+  /^(?:a|an|the|of|in|on|at|to|for|by|with|from|and|or|but|is|are|was|were|be|do|does|did|has|have|had|can|will|would|if|when|where|that|which|what|who|how|why|my|your|our|their|its|it|this|these|there)$/i;
+
+/** All words where they are few; otherwise the first meaningful words. */
+function withinWords(words: readonly string[], max: number): readonly string[] {
+  if (words.length <= max) return words;
+  const meaningful = words.filter((word) => !functionWords.test(word));
+  return (meaningful.length > 0 ? meaningful : words).slice(0, max);
 }
 
 /** The meaningful words of the questions, the most frequent ones first. */

@@ -6,6 +6,7 @@ import { splitSentences, type TextChunk } from './sentences.js';
 interface Chunk extends TextChunk {
   finishReason?: string;
   logprobs?: string[];
+  citations?: string[];
   usage?: object;
 }
 
@@ -55,7 +56,7 @@ describe('splitSentences', () => {
 
   it('keeps what rides along: the finish reason on the last sentence, log probabilities joined, usage at the end', async () => {
     const chunks = [
-      { text: 'One', logprobs: ['One'] },
+      { text: 'One', logprobs: ['One'], citations: ['1'] },
       { text: '. ', logprobs: ['. '] },
       { text: 'Two', logprobs: ['Two'] },
       { text: '!', logprobs: ['!'], finishReason: 'stop' },
@@ -64,6 +65,7 @@ describe('splitSentences', () => {
     const result = await split(chunks);
     expect(texts(result)).toEqual(['One. ', 'Two!', '']);
     expect(result.flatMap(({ logprobs }) => logprobs ?? [])).toEqual(['One', '. ', 'Two', '!']);
+    expect(result.map(({ citations }) => citations)).toEqual([['1'], undefined, undefined]);
     expect(result.map(({ finishReason }) => finishReason)).toEqual([undefined, 'stop', undefined]);
     expect(result[2]).toEqual({ text: '', usage: { promptTokens: 1 } });
   });

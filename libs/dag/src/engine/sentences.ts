@@ -12,7 +12,7 @@ const sentenceEnd = /[.!?…。！？؟।\n]/u;
 /**
  * Regroups streamed text into whole sentences, per choice, each when the next one begins; the rest comes at the
  * end. A chunk without text (usage, finish reason) follows the text before it. A sentence has the fields of its
- * last chunk, and the joined `logprobs` of its chunks.
+ * last chunk, and the joined lists (`logprobs`, `citations`) of its chunks.
  */
 export async function* splitSentences<Chunk extends TextChunk>(
   chunks: AsyncIterable<Chunk>,
@@ -57,8 +57,8 @@ class OpenSentence<Chunk extends TextChunk> {
     const last = this.chunks.at(-1);
     if (sentences.length === 0 || !last) return [];
     const joined = joinFields(this.chunks, last);
-    this.chunks = carriedOver.map((chunk) => withoutLogprobs(chunk));
-    return sentences.map((text, index) => ({ ...(index === 0 ? joined : withoutLogprobs(last)), text }));
+    this.chunks = carriedOver.map((chunk) => withoutLists(chunk));
+    return sentences.map((text, index) => ({ ...(index === 0 ? joined : withoutLists(last)), text }));
   }
 }
 
@@ -66,15 +66,26 @@ function isLast(chunk: TextChunk): boolean {
   return 'finishReason' in chunk && chunk.finishReason !== undefined;
 }
 
+/** Lists of a chunk that a sentence of several chunks has joined. */
+const listFields = ['logprobs', 'citations'] as const;
+
 function joinFields<Chunk extends TextChunk>(chunks: Chunk[], last: Chunk): Chunk {
-  const logprobs = chunks.flatMap((chunk) => logprobsOf(chunk));
-  return logprobs.length > 0 ? { ...last, logprobs } : last;
+  const joined = listFields.flatMap((field) => {
+    const list = chunks.flatMap((chunk) => listOf(chunk, field));
+    return list.length > 0 ? [[field, list]] : [];
+  });
+  return { ...last, ...Object.fromEntries(joined) };
 }
 
-function logprobsOf(chunk: TextChunk): unknown[] {
-  return 'logprobs' in chunk && Array.isArray(chunk.logprobs) ? chunk.logprobs : [];
+function listOf(chunk: TextChunk, field: (typeof listFields)[number]): unknown[] {
+  const list = (chunk as Partial<Record<typeof field, unknown>>)[field];
+  return Array.isArray(list) ? list : [];
 }
 
-function withoutLogprobs<Chunk extends TextChunk>(chunk: Chunk): Chunk {
-  return 'logprobs' in chunk ? { ...chunk, logprobs: undefined } : chunk;
+function withoutLists<Chunk extends TextChunk>(chunk: Chunk): Chunk {
+  const kept = Object.entries(chunk).map(([name, value]) => [
+    name,
+    listFields.some((field) => field === name) ? undefined : (value as unknown),
+  ]);
+  return Object.fromEntries(kept) as Chunk;
 }
