@@ -23,9 +23,23 @@ const notOnClusters = [
   'test/e2e/responses-outage.spec.ts',
 ];
 
+/** `npm run test:open-webui`: a browser uses Open WebUI, which is too large (7 GB) for each run of the tests. */
+const openWebUi = {
+  extends: true as const,
+  test: {
+    ...common,
+    name: 'open-webui',
+    include: ['test/open-webui/**/*.spec.ts'],
+    testTimeout: 240_000,
+    hookTimeout: 900_000,
+    maxWorkers: 1,
+  },
+};
+
 export default defineConfig({
   test: {
     projects: [
+      ...(process.env.MEGANEST_TEST_OPEN_WEBUI === 'true' ? [openWebUi] : []),
       {
         extends: true,
         test: {
