@@ -53,7 +53,7 @@ function titleOf(question: string, maxWords: number): string {
 
 /** Words that say little, so that a title does without them where it has to be short, and does not end with them. */
 const functionWords =
-  /^(?:a|an|the|of|in|on|at|to|for|by|with|from|and|or|but|is|are|was|were|be|do|does|did|has|have|had|can|will|would|if|when|where|that|which|what|who|how|why|my|your|our|their|its|it|this|these|there)$/i;
+  /^(?:a|an|the|of|in|on|at|to|for|by|with|from|and|or|but|is|are|was|were|be|do|does|did|has|have|had|can|will|would|if|when|where|that|which|what|who|how|many|much|why|my|your|our|their|its|it|this|these|there)$/i;
 
 /** All words where they are few; otherwise the first meaningful words. */
 function withinWords(words: readonly string[], max: number): readonly string[] {
