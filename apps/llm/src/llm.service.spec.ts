@@ -6,6 +6,7 @@ import type { GenerateRequest } from './tools/tool-format.js';
 import { byWord, LlmService } from './llm.service.js';
 import type { LlmSettings } from './llm.environment.js';
 import type { LlmGenerator } from './open-generator.js';
+import type { ExtractiveAnswerer } from './reading/extractive-answerer.js';
 
 const settings: LlmSettings = {
   parameters: { temperature: 0.5, max_tokens: 50 },
@@ -54,11 +55,15 @@ class FakeGenerator implements Generator {
   }
 }
 
-function serve(tokens: string[], remote: Partial<Pick<LlmGenerator, 'check'>> = {}) {
+function serve(
+  tokens: string[],
+  remote: Partial<Pick<LlmGenerator, 'check'>> = {},
+  answerer?: ExtractiveAnswerer,
+) {
   const generator = Object.assign(new FakeGenerator(tokens), remote);
   const metrics = new Metrics('llm');
   const health = new HealthRegistry({ service: 'llm', title: '', description: '' });
-  const service = new LlmService(generator, settings, metrics, health);
+  const service = new LlmService(generator, settings, metrics, health, answerer);
   const stream = (request: Partial<GenerateRequest> = {}) => {
     const messages = [{ role: 'user' as const, content: 'When is tea?' }];
     return service.generate({ messages, ...request }, new AbortController().signal);
@@ -79,7 +84,45 @@ const document = {
   metadata: {},
 };
 
+/** Notes the question and the passages, and answers `Read.` */
+function readerOf() {
+  const seen: unknown[] = [];
+  const answerer = {
+    info: { id: 'reader' },
+    async *answerPrompt(messages: unknown, { passages }: { passages: unknown }) {
+      await Promise.resolve();
+      seen.push({ messages, passages });
+      yield { choice: 0, text: 'Read.', finishReason: 'stop' };
+    },
+  };
+  return { seen, answerer: answerer as unknown as ExtractiveAnswerer };
+}
+
 describe('LlmService', () => {
+  it('lets the reader answer prompts with their own passages, with bare questions', async () => {
+    const { seen, answerer } = readerOf();
+    const { collect, service } = serve(['Written.'], {}, answerer);
+    const prompt = (asked: string) =>
+      `Answer the question based only on the following context:\n${document.text}\n\nQuestion: ${asked}`;
+    const messages = [
+      { role: 'user' as const, content: prompt('When is tea?') },
+      { role: 'assistant' as const, content: 'At 5 pm.' },
+      { role: 'user' as const, content: prompt('And coffee?') },
+    ];
+    expect((await collect({ messages })).text).toBe('Read.');
+    expect(seen).toEqual([
+      {
+        messages: ['When is tea?', 'At 5 pm.', 'And coffee?'].map((content, index) => ({
+          ...messages[index],
+          content,
+        })),
+        passages: [{ text: document.text }],
+      },
+    ]);
+    expect(service.unusedParameters({ messages, temperature: 1 })).toEqual(['temperature']);
+    expect((await collect()).text).toBe('Written.');
+  });
+
   it('passes plain chat through, with the usage and the model on the last chunk', async () => {
     const { collect, generator } = serve(['Hello', ' you', '!']);
     const { text, last, chunks } = await collect();

@@ -11,7 +11,7 @@ import {
 } from '#contracts';
 import type { EngineLoad, GenerationEvent, GenerateRequest as ModelRequest } from '#generation';
 import { GenerationMeasure, HealthRegistry, Metrics } from '#service-kit';
-import { chatTaskOf, type ChatTask } from '#text';
+import { chatTaskOf, ragPromptOf, withBareQuestions, type ChatTask, type RagPrompt } from '#text';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { askAgain } from './forms/ask-again.js';
 import { FormChecker } from './forms/form-checker.js';
@@ -98,7 +98,7 @@ export class LlmService implements OnApplicationShutdown {
 
   /** Parameters of a request that do not change its answer. */
   unusedParameters(request: GenerateRequest): string[] {
-    return this.answerer && quotes(request) ? samplingParameters(request) : [];
+    return this.answerer && (quotes(request) || ownPrompt(request)) ? samplingParameters(request) : [];
   }
 
   /** Counts the tokens of a conversation's prompt. Errors: model_not_found, unsupported_parameter for images. */
@@ -147,9 +147,9 @@ export class LlmService implements OnApplicationShutdown {
     const { id, modalities } = this.generator.info;
     assertServedModel(request.model, id);
     assertImages(request.messages, modalities);
-    const task = mayBeQuoted(request) ? chatTaskOf(request.messages) : undefined;
-    if (this.answerer && (task || quotes(request))) return this.#quote(this.answerer, request, signal, task);
-    if (!task && foundNothing(request)) return this.#refuse(request);
+    const answer = this.answerer && this.#quote(this.answerer, request, signal);
+    if (answer) return answer;
+    if (!taskOf(request) && foundNothing(request)) return this.#refuse(request);
     const plan = await planAnswer(request, this.settings, this.generator, this.#forms);
     const { request: asked, read, mayBreak, check } = plan;
     const tally = new TokenTally(this.metrics);
@@ -177,20 +177,32 @@ export class LlmService implements OnApplicationShutdown {
     return { chunks: inWords(chunks), model: this.generator.info.id, settle: () => undefined };
   }
 
-  /** An answer that quotes sentences of the documents, or the title or the like that a chat page asks for. */
+  /**
+   * What the reader answers: the title or the like that a chat page asks for, a prompt with its own passages, or a
+   * question with documents.
+   */
   #quote(
     answerer: ExtractiveAnswerer,
     request: GenerateRequest,
     signal: AbortSignal,
-    task: ChatTask | undefined,
-  ): OpenAnswer {
+  ): OpenAnswer | undefined {
     const { messages, documents = [], ...given } = request;
     const limits = { ...given, max_tokens: given.max_tokens ?? this.settings.parameters.max_tokens };
+    const task = taskOf(request);
+    if (task) return this.#reading(answerer, answerer.say(writeTask(task), limits));
+    const prompt = ownPrompt(request);
+    if (prompt) {
+      const asked = withBareQuestions(messages, prompt);
+      return this.#reading(answerer, answerer.answerPrompt(asked, prompt, limits, signal));
+    }
+    if (!quotes(request)) return undefined;
+    return this.#reading(answerer, answerer.answer(messages, documents, limits, signal));
+  }
+
+  #reading({ info }: ExtractiveAnswerer, chunks: Parameters<typeof inWords>[0]): OpenAnswer {
     return {
-      chunks: inWords(
-        task ? answerer.say(writeTask(task), limits) : answerer.answer(messages, documents, limits, signal),
-      ),
-      model: answerer.info.id,
+      chunks: inWords(chunks),
+      model: info.id,
       settle: ({ promptTokens, completionTokens }) => {
         this.metrics.countTokens('prompt', promptTokens);
         this.metrics.countTokens('completion', completionTokens);
@@ -235,6 +247,18 @@ function withTurn(request: ModelRequest, turn: ChatMessage): ModelRequest {
  */
 function quotes(request: GenerateRequest): boolean {
   return request.documents !== undefined && mayBeQuoted(request);
+}
+
+function taskOf(request: GenerateRequest): ChatTask | undefined {
+  return mayBeQuoted(request) ? chatTaskOf(request.messages) : undefined;
+}
+
+/** A prompt of another framework with its own passages. Documents that a search found come first. */
+function ownPrompt(request: GenerateRequest): RagPrompt | undefined {
+  const { documents, documents_told, messages } = request;
+  return documents === undefined && !documents_told && mayBeQuoted(request)
+    ? ragPromptOf(messages)
+    : undefined;
 }
 
 function mayBeQuoted(request: GenerateRequest): boolean {

@@ -105,4 +105,28 @@ describe('ExtractiveAnswerer', () => {
       said += text;
     for (const text of ['stop: port', 'stop: fog', atIsland]) expect(said).toContain(text);
   });
+
+  it.each([
+    ['the ids of the prompt, where it asks for them', { asksForCitations: true }, 3, `${inPort} [7]`],
+    ['no markers', { asksForCitations: false }, 3, inPort],
+    ["the prompt's refusal", { asksForCitations: false, refusal: 'Not there.' }, -1, 'Not there.'],
+  ])('answers a prompt with %s', async (_name, rules, logit, expected) => {
+    const sure = { ...judgement, thresholds: { answer: 0, doubtful: 0, sure: 0 } };
+    const never = { ...judgement, thresholds: { answer: 1, doubtful: 1, sure: 1 } };
+    const used = logit < 0 ? never : sure;
+    const { answerer } = answererOf({ [inPort]: logit }, { ...fusion, prose: used, outlined: used });
+    const prompt = { question, passages: [{ id: '7', text: inPort }], ...rules };
+    const chunks = answerer.answerPrompt(
+      [{ role: 'user', content: question }],
+      prompt,
+      {},
+      new AbortController().signal,
+    );
+    let said = '';
+    for await (const { text, citations = [] } of chunks) {
+      said += text;
+      expect(citations).toEqual([]);
+    }
+    expect(said).toBe(expected);
+  });
 });

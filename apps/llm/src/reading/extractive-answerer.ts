@@ -2,7 +2,7 @@ import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts
 import { loadReader, type Reader } from '#encoders';
 import type { Generator } from '#generation';
 import { announceModel, modelOptions, type Profile } from '#service-kit';
-import { questionWithNames } from '#text';
+import { questionWithNames, type RagPrompt } from '#text';
 import type { LlmEnvironment } from '../llm.environment.js';
 import type { LlmGenerator } from '../open-generator.js';
 import type { GenerateRequest } from '../tools/tool-format.js';
@@ -16,7 +16,7 @@ import {
 } from './rank-sentences.js';
 import { readPassages, type Candidate, type ReadPassage } from './sentence.js';
 import { answerSmallTalk, type Library } from './small-talk.js';
-import { limitAnswer, writeAnswer, type Answer } from './written-answer.js';
+import { limitAnswer, writeAnswer, type Answer, type MarkerOf } from './written-answer.js';
 
 /** Questions that more than one row or item may answer. */
 const asksForSeveral =
@@ -93,7 +93,32 @@ export class ExtractiveAnswerer {
     limits: Limits,
     signal: AbortSignal,
   ): AsyncGenerator<GenerationChunk, void, void> {
-    yield* this.#chunks(await this.#write(messages, documents, signal), limits);
+    const { maxPassages, noAnswer } = this.options;
+    yield* this.#chunks(
+      await this.#write(messages, documents.slice(0, maxPassages), noAnswer, signal),
+      limits,
+    );
+  }
+
+  /**
+   * Answers a prompt with its own passages, all of which may be read. The passages are not documents of MegaNest, so the
+   * answer has no citations: the ids of the prompt are its only markers, where the prompt asks for them.
+   */
+  async *answerPrompt(
+    messages: readonly ChatMessage[],
+    { passages, asksForCitations, refusal = this.options.noAnswer }: RagPrompt,
+    limits: Limits,
+    signal: AbortSignal,
+  ): AsyncGenerator<GenerationChunk, void, void> {
+    const documents = passages.map(({ text }, index) => ({
+      id: String(index),
+      text,
+      score: 0,
+      metadata: {},
+    }));
+    const idOf = (passage: number) => (asksForCitations ? passages[passage - 1]?.id : undefined);
+    const { answer, promptTokens } = await this.#write(messages, documents, refusal, signal, idOf);
+    yield* this.#chunks({ answer: { ...answer, citations: [] }, promptTokens }, limits);
   }
 
   /** One chunk for each of the n equal answers with a given text, which quotes nothing. */
@@ -126,14 +151,16 @@ export class ExtractiveAnswerer {
   async #write(
     messages: readonly ChatMessage[],
     documents: readonly RetrievedDocument[],
+    noAnswer: string,
     signal: AbortSignal,
+    idOf?: MarkerOf,
   ): Promise<{ answer: Answer; promptTokens: number }> {
-    const { reader, fusion, noAnswer, maxPassages, smallTalk } = this.options;
+    const { reader, fusion, smallTalk } = this.options;
     const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
     const said = await smallTalk?.(asked.at(-1) ?? '');
     if (said !== undefined) return { answer: { text: said, citations: [], confidence: 1 }, promptTokens: 0 };
     const question = questionWithNames(messages);
-    const passages = readPassages(documents.slice(0, maxPassages));
+    const passages = readPassages(documents);
     const ranking = await rankSentences(
       question,
       passages,
@@ -145,7 +172,7 @@ export class ExtractiveAnswerer {
       return { answer: { text: noAnswer, citations: [], confidence: 1 - confidence }, promptTokens };
     const quotes = quotesOf(question, ranking, passages);
     const opening = ranking.quotes === 1 ? '' : unsureOpening;
-    return { answer: writeAnswer(opening, quotes, confidence), promptTokens };
+    return { answer: writeAnswer(opening, quotes, confidence, idOf), promptTokens };
   }
 }
 

@@ -10,15 +10,18 @@ export interface Answer {
   readonly confidence: number;
 }
 
+/** The text between the brackets of a passage's marker; undefined for a quote without a marker. */
+export type MarkerOf = (passage: number) => number | string | undefined;
+
 /**
- * Joins quotes, each with its `[n]`: the passages count from 1 in the order of their first quote. A quote of several
- * lines begins on a new line.
+ * Joins quotes, each with its `[n]`: the passages count from 1 in the order of their first quote, unless `markerOf` has
+ * other markers. A quote of several lines begins on a new line.
  */
 export function writeAnswer(
   opening: string,
   quotes: readonly Quote[],
   confidence: number,
-  numbers = new CitationNumbers(),
+  markerOf: MarkerOf = markersInOrder(),
 ): Answer {
   let text = opening;
   const citations: Citation[] = [];
@@ -28,11 +31,18 @@ export function writeAnswer(
     text += (text === '' ? '' : before) + lead;
     const startIndex = text.length;
     text += quote;
-    const number = numbers.of(passage);
+    const marker = markerOf(passage);
+    const number = typeof marker === 'number' ? marker : passage;
     citations.push({ startIndex, endIndex: text.length, passage: number, documentId, quote });
-    text += quote.endsWith('`') && isBlock ? `\n[${number}]` : ` [${number}]`;
+    if (marker !== undefined) text += quote.endsWith('`') && isBlock ? `\n[${marker}]` : ` [${marker}]`;
   }
   return { text, citations: byNumber(citations), confidence };
+}
+
+/** Markers that count the passages from 1 in the order of their first use. */
+function markersInOrder(): MarkerOf {
+  const numbers = new CitationNumbers();
+  return (passage) => numbers.of(passage);
 }
 
 /** An answer after the caller's limits were applied. */

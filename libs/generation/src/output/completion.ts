@@ -2,6 +2,7 @@ import { MegaNestError } from '#contracts';
 import type { TokenVocabulary } from '#models';
 import type { TokenConstraint } from '#grammar';
 import { CompletionText, type CompletionPiece, type CompletionToken } from './completion-text.js';
+import type { Repetition } from './repetition.js';
 import type { SampledToken, Sampler } from '../sampling/sampler.js';
 import type { DecoderSequence, ForwardItem } from '../decoder-backend.js';
 import type { GenerationEvent } from '../generator-interface.js';
@@ -37,6 +38,8 @@ export interface CompletionOptions {
   readonly jumpsForward?: boolean;
   /** See DecoderBackend.draftMargin; set if several tokens may be appended in one pass. */
   readonly margin?: number;
+  /** Ends the completion with `stop` once it only repeats a token or a phrase. */
+  readonly repetition?: Repetition;
 }
 
 type FinishReason = 'stop' | 'length';
@@ -179,7 +182,9 @@ export class Completion {
     pieces.push(piece);
     if (piece.stopped) return 'stop';
     this.options.constraint?.accept(token.id);
-    const reason = this.endOfConstraint() ?? (this.tokens < this.limits.maxTokens ? undefined : 'length');
+    const repeats = this.options.repetition?.append(token.id) ? 'stop' : undefined;
+    const reason =
+      this.endOfConstraint() ?? repeats ?? (this.tokens < this.limits.maxTokens ? undefined : 'length');
     if (reason) pieces.push(this.text.finish());
     return reason;
   }

@@ -126,6 +126,19 @@ describe('GenerationScheduler', () => {
     expect(backend.released).toBe(1);
   });
 
+  it('ends an answer that repeats a phrase, unless every token is asked for', async () => {
+    const parameters = { max_tokens: 95, logit_bias: { 20: -100 } };
+    const request = start(new CountingBackend())([10], parameters);
+    await request.done;
+    // 20 tokens, four times.
+    expect(request.tokens()).toHaveLength(80);
+    expect(request.events.at(-1)?.finishReason).toBe('stop');
+    const whole = start(new CountingBackend())([10], { ...parameters, ignore_eos: true });
+    await whole.done;
+    expect(whole.tokens()).toHaveLength(95);
+    expect(whole.events.at(-1)?.finishReason).toBe('length');
+  });
+
   it('lets a second request join between passes, in one batch', async () => {
     // Every pass takes as long as any other; on a busy machine a prefill may take longer than all passes after it.
     let now = 0;

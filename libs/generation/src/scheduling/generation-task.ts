@@ -10,6 +10,7 @@ import {
   type Drafting,
   BestOf,
 } from '../output/completion.js';
+import { Repetition } from '../output/repetition.js';
 import type { DecoderBackend, DecoderSequence, ForwardItem } from '../decoder-backend.js';
 import type { GenerationEvent } from '../generator-interface.js';
 import type { PromptImages } from '../images/prompt-images.js';
@@ -167,6 +168,8 @@ export class GenerationTask {
       constraint,
       jumpsForward: this.jumpsForward,
       margin: this.takesSeveral ? backend.draftMargin : undefined,
+      // A constraint may ask for repetition, and `ignore_eos` asks for every token.
+      repetition: constraint || parameters.ignore_eos ? undefined : new Repetition(),
     };
     return new Completion(choice, sequence, sampler, this.limits(), options);
   }
