@@ -165,12 +165,13 @@ describe('LlmService', () => {
 
   it('grounds the answer on the documents where no reader chooses from them', async () => {
     const { collect, generator } = serve(['Tea', ' is', ' served', ' at', ' 5', ' pm.', ' [', '1', ']', '']);
-    const { text, last } = await collect({ documents: [document] });
+    const { chunks, text } = await collect({ documents: [document] });
     expect(generator.request?.messages).toEqual([
       { role: 'user', content: `[1] ${document.text}\nWhen is tea?` },
     ]);
     expect(text).toBe('Tea is served at 5 pm. [1]');
-    expect(last).toMatchObject({ citations: [{ documentId: 'd', passage: 1 }] });
+    const citations = chunks.flatMap((chunk) => chunk.citations ?? []);
+    expect(citations).toMatchObject([{ documentId: 'd', passage: 1 }]);
   });
 
   it('refuses for each answer where the search found nothing, and does not ask the model', async () => {

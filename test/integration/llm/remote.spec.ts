@@ -1,4 +1,4 @@
-import { generate, healthMethod, type RequestOf } from '#contracts';
+import { generate, healthMethod, type Citation, type RequestOf } from '#contracts';
 import { MessagingConnection, RpcClient } from '#messaging';
 import { startNats, startService, type TestNats, type TestService } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,13 +32,15 @@ describe('the LLM service in front of a remote engine', () => {
 
   async function collect(content: string, request: Omit<RequestOf<typeof generate>, 'messages'> = {}) {
     const texts: string[] = [];
+    const citations: Citation[] = [];
     let last;
     const messages = [{ role: 'user' as const, content }];
     for await (const chunk of client.stream(generate, { messages, ...request })) {
       texts.push(chunk.text);
+      citations.push(...(chunk.citations ?? []));
       last = chunk;
     }
-    return { texts, last };
+    return { texts, citations, last };
   }
 
   async function pendingInEngine(): Promise<number> {
@@ -59,9 +61,9 @@ describe('the LLM service in front of a remote engine', () => {
 
   it('grounds its answers and resolves their citations', async () => {
     const documents = [{ id: 'office', text, score: 1 }];
-    const { texts, last } = await collect('When does the office in Lisbon open?', { documents });
+    const { texts, citations } = await collect('When does the office in Lisbon open?', { documents });
     expect(texts.join('').trim()).toBe(`${text} [1]`);
-    expect(last?.citations).toMatchObject([{ documentId: 'office', passage: 1, quote: text }]);
+    expect(citations).toMatchObject([{ documentId: 'office', passage: 1, quote: text }]);
   });
 
   it('stops it when the client leaves', async () => {
