@@ -43,14 +43,15 @@ export function makeClient(url) {
     return (await response.json()).choices[0].message;
   }
 
-  /** Asks as clients of OpenAI do: once more after a 503 or a lost connection. Resolves with the number of tries. */
+  /** Asks as clients of OpenAI do: again after a 503 or a lost connection. Resolves with the number of tries. */
   async function askPatiently(question) {
     for (let tries = 1; ; tries += 1) {
       try {
         await ask(question);
         return tries;
       } catch (error) {
-        if (tries === 4) throw error;
+        // A gateway needs several seconds to start on a busy machine.
+        if (tries === 30) throw error;
         await delay(1_000);
       }
     }
