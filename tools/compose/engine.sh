@@ -52,7 +52,25 @@ install_docker() {
   fi
 }
 
+bridge_filter=/proc/sys/net/bridge/bridge-nf-call-iptables
+
+# dockerd refuses forwarded packets and filters those of all bridges, and leaves that behind: tests with network
+# namespaces fail then. `stop` restores the state of before.
+save_network() {
+  iptables-save >"$work/iptables"
+  cat /proc/sys/net/ipv4/ip_forward >"$work/ip-forward"
+  cat "$bridge_filter" >"$work/bridge-filter" 2>/dev/null || echo 0 >"$work/bridge-filter"
+}
+
+restore_network() {
+  [ -s "$work/bridge-filter" ] || return 0
+  iptables-restore <"$work/iptables" || true
+  cat "$work/ip-forward" >/proc/sys/net/ipv4/ip_forward || true
+  if [ -e "$bridge_filter" ]; then cat "$work/bridge-filter" >"$bridge_filter" || true; fi
+}
+
 start_docker() {
+  save_network
   setsid dockerd --host "unix://$work/docker.sock" --data-root "$work/data" --exec-root "$work/exec" \
     --pidfile "$work/dockerd.pid" >"$work/dockerd.log" 2>&1 </dev/null &
   for _ in $(seq 60); do
@@ -73,7 +91,10 @@ stop_docker() {
       sleep 0.5
     done
     # dockerd leaves its bridge. Another engine on this machine would have its own.
-    [ "$(pgrep -xc dockerd || true)" != 0 ] || ip link delete docker0 2>/dev/null || true
+    if [ "$(pgrep -xc dockerd || true)" = 0 ]; then
+      ip link delete docker0 2>/dev/null || true
+      restore_network
+    fi
   fi
   rm -rf --one-file-system "$work"
 }
