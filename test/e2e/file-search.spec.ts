@@ -1,6 +1,7 @@
 import { startService, startStack, type TestService, type TestStack } from '#testing';
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCallingEngine, type CallingEngine } from './helpers/calling-engine.js';
 import {
@@ -188,6 +189,39 @@ describe('file_search for a model that calls no tools', () => {
       param: 'tools[0].max_num_results',
     });
     expect(await ask({ vector_store_ids: ['vs_unknown'] })).toMatchObject({ status: 404 });
+  });
+});
+
+describe('files with vectors of another embedding model', () => {
+  const setModel = async (from: string, to: string) => {
+    const database = new Client(stack.postgres.connectionString);
+    await database.connect();
+    const statement = 'UPDATE documents SET embedding_model = $2 WHERE embedding_model LIKE $1';
+    const { rows } = await database.query<{ embedding_model: string }>(
+      'SELECT embedding_model FROM documents',
+    );
+    await database.query(statement, [from, to]);
+    await database.end();
+    return rows[0]!.embedding_model;
+  };
+
+  it('are searched by words, which the search and the response say', async () => {
+    const search = () => client.vectorStores.search(storeId, { query: question }).withResponse();
+    const ask = () =>
+      client.responses.create({ model: 'nano-chat', input: question, tools: [tool()] }).withResponse();
+    const headers = async () =>
+      (await Promise.all([search(), ask()])).map(({ response }) =>
+        response.headers.get('x-meganest-degraded'),
+      );
+    expect(await headers()).toEqual([null, null]);
+    const model = await setModel('%', 'old-model@1');
+    try {
+      expect(await headers()).toEqual(['retrieval', 'retrieval']);
+      const { data } = await search();
+      expect(data.data[0]).toMatchObject({ filename: 'engine.md', content: [{ text: engineText }] });
+    } finally {
+      await setModel('old-model@1', model);
+    }
   });
 });
 

@@ -1,4 +1,6 @@
-import type { RetrievedDocument } from '#contracts';
+import { embed, encodeVectors, MegaNestError, rerank, retrieve, type RetrievedDocument } from '#contracts';
+import type { RpcClient } from '#messaging';
+import type { StoredVectorStoreFile, VectorStoreFilesRepository, VectorStoresRepository } from '#storage';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -7,6 +9,7 @@ import {
   retrievalParametersOf,
   rewriteQuery,
   searchRelevance,
+  VectorStoreSearch,
 } from './vector-store-search.js';
 
 const passage = (id: string, more: Partial<RetrievedDocument> = {}): RetrievedDocument => ({
@@ -71,6 +74,55 @@ describe('relevance', () => {
       ['a', 0.5],
       ['c', 0.2],
     ]);
+  });
+});
+
+describe('a search', () => {
+  /** A search over services that answer, or throw, what the methods of `replies` say. */
+  function searchOver(replies: Record<string, () => unknown>) {
+    const request = ({ method }: { method: string }) => Promise.resolve().then(replies[method]);
+    const files = new Map([['d', { vectorStoreId: 'vs' } as StoredVectorStoreFile]]);
+    const search = new VectorStoreSearch(
+      { request } as unknown as RpcClient,
+      { touch: () => Promise.resolve() } as unknown as VectorStoresRepository,
+      { findByDocuments: () => Promise.resolve(files) } as unknown as VectorStoreFilesRepository,
+    );
+    const asked = { owner: 'me', storeIds: ['vs'], queries: ['one', 'two'], maxResults: 5 };
+    const call = { deadline: Date.now() + 60_000 };
+    return (ranker: 'auto' | 'none') =>
+      search.search({ ...asked, ranking: { ranker, score_threshold: 0 } }, call);
+  }
+
+  const found = passage('a', { metadata: { document_id: 'd' }, similarity: 0.5 });
+  const vectors = [Float32Array.of(1, 0), Float32Array.of(0, 1)];
+  const working = {
+    [embed.method]: () => ({ vectors: encodeVectors(vectors), dimensions: 2 }),
+    [retrieve.method]: () => ({ documents: [found], searchType: 'hybrid' }),
+    [rerank.method]: () => ({ results: [{ index: 0, score: 0.9 }] }),
+  };
+  const ofOtherModel = {
+    [retrieve.method]: () => ({
+      documents: [found],
+      searchType: 'lexical',
+      degraded: 'embedding_model_changed',
+    }),
+  };
+  const withoutRanker = {
+    [rerank.method]: () => {
+      throw new MegaNestError('service_unavailable', { service: 'reranking' });
+    },
+  };
+
+  it.each([
+    ['nothing where every step worked', {}, 'auto', [], 0.9],
+    ['the words that were searched', ofOtherModel, 'auto', ['retrieval'], 0.9],
+    ['the reranking that failed', withoutRanker, 'auto', ['reranking'], 0.5],
+    ['both', { ...ofOtherModel, ...withoutRanker }, 'auto', ['retrieval', 'reranking'], 0.75],
+    ['no reranking that the caller did not want', withoutRanker, 'none', [], 0.5],
+  ] as const)('names %s', async (_what, changes, ranker, degraded, score) => {
+    const result = await searchOver({ ...working, ...changes })(ranker);
+    expect(result).toMatchObject({ found: [{ passage: { id: 'a' }, score }], degraded });
+    expect(result.degraded).toHaveLength(degraded.length);
   });
 });
 

@@ -33,6 +33,14 @@ export interface FoundPassage {
   score: number;
 }
 
+/** The result of a search. */
+export interface StoreSearchResult {
+  /** Best passages first. */
+  found: FoundPassage[];
+  /** Steps that failed or searched in another way than wanted, for the header `x-meganest-degraded`. */
+  degraded: string[];
+}
+
 /** Searches vector stores: hybrid retrieval, then the reranker. */
 @Injectable()
 export class VectorStoreSearch {
@@ -42,8 +50,8 @@ export class VectorStoreSearch {
     @Inject(VectorStoreFilesRepository) private readonly attached: VectorStoreFilesRepository,
   ) {}
 
-  /** Best passages first. Marks the stores as used. Errors: service_unavailable that names the service. */
-  async search(search: StoreSearch, call: CallOptions): Promise<FoundPassage[]> {
+  /** Marks the stores as used. Errors: service_unavailable that names the service. */
+  async search(search: StoreSearch, call: CallOptions): Promise<StoreSearchResult> {
     const { queries, storeIds, maxResults, ranking } = search;
     await this.stores.touch(storeIds);
     const needsVectors = ranking.hybrid_search?.embedding_weight !== 0;
@@ -51,8 +59,10 @@ export class VectorStoreSearch {
     const rankings = await Promise.all(
       queries.map((query, index) => this.#rank(query, vectors[index], search, call)),
     );
-    const passing = mergeRankings(rankings).filter(({ score }) => score >= ranking.score_threshold);
-    return (await this.#withFiles(passing, storeIds)).slice(0, maxResults);
+    const merged = mergeRankings(rankings.map(({ passages }) => passages));
+    const passing = merged.filter(({ score }) => score >= ranking.score_threshold);
+    const found = (await this.#withFiles(passing, storeIds)).slice(0, maxResults);
+    return { found, degraded: [...new Set(rankings.flatMap(({ degraded }) => degraded))] };
   }
 
   async #embed(queries: readonly string[], call: CallOptions): Promise<Float32Array[]> {
@@ -65,7 +75,7 @@ export class VectorStoreSearch {
     vector: Float32Array | undefined,
     { owner, storeIds, filters, maxResults, ranking }: StoreSearch,
     call: CallOptions,
-  ): Promise<RankedPassage[]> {
+  ): Promise<Ranking> {
     const request = {
       ...retrievalParametersOf(ranking, maxResults),
       query,
@@ -76,13 +86,22 @@ export class VectorStoreSearch {
     const replies = await Promise.all(
       storeIds.map((collection) => this.rpc.request(retrieve, { ...request, collection }, call)),
     );
-    const candidates = replies.flatMap(({ documents }) => documents).toSorted((a, b) => b.score - a.score);
-    const reranked = ranking.ranker === 'none' ? undefined : await this.#rerank(query, candidates, call);
-    if (reranked) return fallingScores(reranked);
-    const searchType = replies[0]?.searchType ?? 'hybrid';
-    return fallingScores(
-      candidates.map((passage) => ({ passage, score: searchRelevance(passage, searchType) })),
-    );
+    const searched = replies.some((reply) => reply.degraded) ? ['retrieval'] : [];
+    const candidates = replies
+      .flatMap(({ documents, searchType }) => documents.map((passage) => ({ passage, searchType })))
+      .toSorted((a, b) => b.passage.score - a.passage.score);
+    const passages = candidates.map(({ passage }) => passage);
+    const wantsRanker = ranking.ranker !== 'none';
+    const reranked = wantsRanker ? await this.#rerank(query, passages, call) : undefined;
+    if (reranked) return { passages: fallingScores(reranked), degraded: searched };
+    const scored = candidates.map(({ passage, searchType }) => ({
+      passage,
+      score: searchRelevance(passage, searchType),
+    }));
+    return {
+      passages: fallingScores(scored),
+      degraded: [...searched, ...(wantsRanker ? ['reranking'] : [])],
+    };
   }
 
   /** Undefined where the reranking service is unavailable; then the order of the search is used. */
@@ -130,6 +149,12 @@ interface RankedPassage {
 
 /** Minimum number of candidates for the reranker; with fewer it could not find better passages. */
 const leastCandidates = 20;
+
+/** The passages for one question, and the steps that failed for it. */
+interface Ranking {
+  passages: RankedPassage[];
+  degraded: string[];
+}
 
 type StoreSearchParameters = RetrievalParameters & Pick<RequestOf<typeof retrieve>, 'similarity_factor'>;
 

@@ -1,7 +1,7 @@
 import { MegaNestError, parseOrThrow } from '#contracts';
 import { listOf, listSchemaOf, pollAfter } from '#openai-api';
 import { metadataSchema, newId } from '#responses';
-import { ApiOperation, Call, Owner, SchemaPipe, type HttpCall } from '#service-kit';
+import { ApiOperation, Call, Owner, SchemaPipe, setDegraded, type HttpCall } from '#service-kit';
 import { VectorStoresRepository, type VectorStoreFields } from '#storage';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -111,6 +111,7 @@ export class VectorStoresController {
     @Body(new SchemaPipe(searchSchema)) body: SearchVectorStore,
     @Owner() owner: string,
     @Call() call: HttpCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     await requireStore(this.stores, owner, id);
     const queries = body.rewrite_query ? body.query.map(rewriteQuery) : body.query;
@@ -122,7 +123,8 @@ export class VectorStoresController {
       maxResults: body.max_num_results,
       ranking: body.ranking_options,
     };
-    const found = await this.searches.search(search, call);
+    const { found, degraded } = await this.searches.search(search, call);
+    setDegraded(reply, degraded);
     return {
       object: 'vector_store.search_results.page' as const,
       search_query: queries,

@@ -14,6 +14,7 @@ import {
   Owner,
   SchemaPipe,
   sendEventStream,
+  setDegraded,
   setIgnored,
   type HttpCall,
 } from '#service-kit';
@@ -158,10 +159,11 @@ export class ResponsesController {
   }
 }
 
-/** Sets the headers for ignored fields and, where they are known by then, for the times of the steps. */
+/** Sets the headers for ignored fields and, where they are known by then, for failed steps and the times of the steps. */
 function setResponseHeaders(reply: FastifyReply, plan: ResponsePlan, run: ResponseRun): void {
   const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
   setIgnored(reply, ignored);
+  setDegraded(reply, [...(run.generation?.degraded ?? [])]);
   const receipt = run.generation?.receipt();
   if (receipt) setReceiptHeaders(reply, receipt);
 }

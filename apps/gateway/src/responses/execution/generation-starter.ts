@@ -20,6 +20,8 @@ const defaultRetrySeconds = 1;
 export interface ResponseGeneration {
   /** Fields of the request without effect on this model. */
   ignored: string[];
+  /** Steps of server tools that failed or worked in another way than wanted, so far. */
+  degraded: ReadonlySet<string>;
   /** The times of the steps of a mega service, once it runs. */
   receipt: () => RunReceipt | undefined;
   /** Errors of tools and of generations are thrown here. Leaving the iteration ends the work. */
@@ -45,13 +47,14 @@ export class GenerationStarter {
     const model = await this.chat.open(plan.job.chat, asked, own.tools.length > 0);
     const call = { ...asked, model: model.languageModel };
     const ignored = model.ignored.map(inResponseNames);
+    const degraded = new Set<string>();
     if (!model.isMegaService) {
-      const preparation = { plan, call, model, patient };
+      const preparation = { plan, call, model, patient, degraded };
       const steps = plan.job.warmUp ? this.#warmUp(preparation) : this.#compactedWithTools(preparation);
-      return { ignored, receipt: () => undefined, steps };
+      return { ignored, degraded, receipt: () => undefined, steps };
     }
     // A mega service has no prompt to read before its question.
-    if (plan.job.warmUp) return { ignored, receipt: () => undefined, steps: noAnswer() };
+    if (plan.job.warmUp) return { ignored, degraded, receipt: () => undefined, steps: noAnswer() };
     let receipt: (() => RunReceipt) | undefined;
     const open = async () => {
       const run = await this.#runMegaService(plan, model, call);
@@ -59,7 +62,7 @@ export class GenerationStarter {
       return run;
     };
     const steps = megaServiceSteps(plan.job, () => (patient ? patiently(open, call) : open()));
-    return { ignored, receipt: () => receipt?.(), steps };
+    return { ignored, degraded, receipt: () => receipt?.(), steps };
   }
 
   async *#compactedWithTools(preparation: Preparation): AsyncGenerator<MachineStep> {
@@ -90,7 +93,7 @@ export class GenerationStarter {
     yield* noAnswer();
   }
 
-  async *#withTools({ plan, call, model, patient }: Preparation): AsyncGenerator<MachineStep> {
+  async *#withTools({ plan, call, model, patient, degraded }: Preparation): AsyncGenerator<MachineStep> {
     const { job, initial, owner, toolSecrets: secrets } = plan;
     const endings: (() => Promise<void>)[] = [];
     const { paths } = modelTools(initial.tools);
@@ -108,7 +111,8 @@ export class GenerationStarter {
     const atEnd = (work: () => Promise<void>) => void endings.push(work);
     const { toolItems: items, chat } = job;
     const { takesImages, callsTools } = model;
-    const context = { owner, include, items, messages: chat.messages, secrets, atEnd, call, takesImages };
+    const { messages } = chat;
+    const context = { owner, include, items, messages, secrets, atEnd, call, takesImages, degraded };
     const findSource = (type: string) => this.sources.find(type);
     try {
       yield* toolLoop({ response: initial, context, callsTools, findSource, generate });
@@ -154,6 +158,7 @@ interface Preparation {
   call: HttpCall;
   model: ChatModel;
   patient: boolean;
+  degraded: Set<string>;
 }
 
 async function* noAnswer(): AsyncGenerator<MachineStep> {

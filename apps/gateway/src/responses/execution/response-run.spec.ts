@@ -66,7 +66,13 @@ function runOf({
   return new ResponseRun({
     plan: planOf(background),
     persistence: { ...ephemeral, isDurable: background, ...persistence },
-    generate: (signal) => Promise.resolve({ ignored: [], receipt: () => undefined, steps: chunks(signal) }),
+    generate: (signal) =>
+      Promise.resolve({
+        ignored: [],
+        degraded: new Set<string>(),
+        receipt: () => undefined,
+        steps: chunks(signal),
+      }),
     keepAliveMs,
     begun,
   });

@@ -40,7 +40,8 @@ function newRuns({
     yield { type: 'chunk' as const, chunk: { choice: 0, text: 'done' } };
     await (answers === false ? new Promise(() => {}) : answers);
   }
-  const start = () => Promise.resolve({ ignored: [], receipt: () => undefined, steps: speak() });
+  const start = () =>
+    Promise.resolve({ ignored: [], degraded: new Set<string>(), receipt: () => undefined, steps: speak() });
   const starter = { start } as unknown as GenerationStarter;
   const choose = ({ initial }: ResponsePlan) => ({ ...ephemeral, isDurable: initial.background });
   const persistence = { choose } as unknown as ResponsePersistence;

@@ -82,7 +82,7 @@ export class FileSearchSource implements ServerToolSource {
   async *#search(
     tool: FileSearchTool,
     queries: string[],
-    { owner, call, include }: ToolContext,
+    { owner, call, include, degraded }: ToolContext,
   ): AsyncGenerator<ToolStep, FoundPassage[], void> {
     const id = newItemId('file_search_call');
     const item: FileSearchCall = {
@@ -102,7 +102,8 @@ export class FileSearchSource implements ServerToolSource {
       ranking_options: ranking,
     } = tool;
     const search = { owner, storeIds, queries, filters, maxResults, ranking };
-    const found = await this.searches.search(search, call);
+    const { found, degraded: steps } = await this.searches.search(search, call);
+    for (const step of steps) degraded.add(step);
     const results = include.has('file_search_call.results') ? found.map(toSearchResult) : null;
     yield { type: 'item_progress', id, phase: 'completed' };
     yield { type: 'item_done', item: { ...item, status: 'completed', results } };

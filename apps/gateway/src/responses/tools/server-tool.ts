@@ -27,6 +27,8 @@ export interface ToolContext {
   readonly secrets: ReadonlyMap<string, ToolSecrets>;
   /** The model accepts images in the results of tools. */
   readonly takesImages: boolean;
+  /** Takes the names of steps that failed, or worked in another way than wanted, for `x-meganest-degraded`. */
+  readonly degraded: Set<string>;
   /** Registers work for the end of the response, also after a failure, e.g. closing a connection. */
   readonly atEnd: (work: () => Promise<void>) => void;
   /** Id, trace, deadline and signal of the request. External requests must end when the signal aborts. */

@@ -100,6 +100,7 @@ async function run({ turns, source, body = {}, callsTools = true }: Setup) {
   const call = { requestId: 'r', deadline: Infinity, traceparent: '', signal: new AbortController().signal };
   const nothingKept = {
     takesImages: false,
+    degraded: new Set<string>(),
     items: [],
     secrets: new Map<string, never>(),
     atEnd: () => undefined,
