@@ -151,11 +151,13 @@ describe('the doctor', () => {
   it('knows our own services by their reports, on the port that fetch refuses too', async () => {
     // A loopback address that nothing else uses, for the ports are those of a real installation.
     const host = '127.0.0.2';
+    const warning = 'The embedding model is new@1, but 2 documents have vectors of old@1.';
     const report = (title: string) =>
       JSON.stringify({
         'Service Title': `opea_service@${title}`,
         'Service Version': version,
         dependencies: [],
+        warnings: [warning],
       });
     const servers = await Promise.all(
       [
@@ -176,6 +178,7 @@ describe('the doctor', () => {
     expect(findings.filter(({ check }) => check === 'ports')).toEqual([]);
     for (const check of ['embedding', 'retrieval'])
       expect(findings).toContainEqual(expect.objectContaining({ level: 'ok', check, message: 'healthy' }));
+    expect(findings.filter(({ message }) => message === warning)).toMatchObject([{ level: 'warn' }]);
   });
 
   it('refuses an old Node', () => {
@@ -184,13 +187,33 @@ describe('the doctor', () => {
     expect(checkNode('22.0.0')).toMatchObject({ level: 'ok' });
   });
 
-  it('sees vectors of another width than the model’s, and exits with 1', async () => {
+  const storeVector = async (embeddingModel: string, embedding: Float32Array) => {
     const database = await openMigratedDatabase({ connectionString: postgres.connectionString });
     await new DocumentsRepository(database).replaceDocument(
-      { filename: 'a.txt', contentHash: 'one', embeddingModel: 'other', mimeType: 'text/plain', bytes: 1 },
-      [{ text: 'words', embedding: Float32Array.of(1, 0, 0) }],
+      { filename: 'a.txt', contentHash: embeddingModel, embeddingModel, mimeType: 'text/plain', bytes: 1 },
+      [{ text: 'words', embedding }],
     );
     await database.close();
+  };
+
+  it('names the model of vectors that the served model did not make', async () => {
+    const indexOf = async () => (await examineWith()).filter(({ check }) => check === 'index');
+    const vector = new Float32Array(384).fill(0.05);
+    await storeVector('nano-embed@0123456789ab', vector);
+    expect(await indexOf()).toMatchObject([{ level: 'ok' }]);
+    await storeVector('old-model@1', vector);
+    expect(await indexOf()).toMatchObject([
+      {
+        level: 'warn',
+        message: expect.stringMatching(
+          /is nano-embed, but 1 documents have vectors of old-model@1/,
+        ) as string,
+      },
+    ]);
+  });
+
+  it('sees vectors of another width than the model’s, and exits with 1', async () => {
+    await storeVector('other', Float32Array.of(1, 0, 0));
     expect(faults(await examineWith())).toMatchObject([
       { check: 'index', message: expect.stringContaining('have 3 dimensions') as string },
     ]);

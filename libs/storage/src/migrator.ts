@@ -93,6 +93,8 @@ export interface DatabaseFacts {
   documents: number;
   /** Widths of the stored vectors, the most frequent first. */
   widths: number[];
+  /** Embedding models of the documents with vectors, as `name@revision`, the most frequent first. */
+  models: { name: string; documents: number }[];
   /** Epoch milliseconds by the database's clock. */
   now: number;
 }
@@ -123,7 +125,7 @@ async function inspect(client: Client): Promise<DatabaseFacts> {
   const applied = tables?.migrations
     ? (await rowsOf<{ name: string }>('SELECT name FROM meganest_migrations')).map(({ name }) => name)
     : [];
-  const index = tables?.chunks ? await readIndex(rowsOf) : { documents: 0, widths: [] };
+  const index = tables?.chunks ? await readIndex(rowsOf) : { documents: 0, widths: [], models: [] };
   const known = migrations.map(({ name }) => name);
   return {
     serverVersion: Number(basics?.server),
@@ -142,13 +144,19 @@ async function inspect(client: Client): Promise<DatabaseFacts> {
 type Rows = <Row extends object>(sql: string) => Promise<Row[]>;
 
 /** Reads the widths of a thousand chunks, a sample, so that a large table is not read as a whole. */
-async function readIndex(rowsOf: Rows): Promise<{ documents: number; widths: number[] }> {
-  const [count] = await rowsOf<{ count: string }>(
-    'SELECT count(*) AS count FROM documents WHERE pending_since IS NULL',
+async function readIndex(rowsOf: Rows): Promise<Pick<DatabaseFacts, 'documents' | 'widths' | 'models'>> {
+  const counted = await rowsOf<{ name: string; documents: number; embedded: number }>(
+    `SELECT embedding_model AS name, count(*)::float8 AS documents,
+            count(*) FILTER (WHERE chunk_count > 0)::float8 AS embedded
+     FROM documents WHERE pending_since IS NULL GROUP BY 1 ORDER BY 3 DESC, 1`,
   );
   const widths = await rowsOf<{ width: number }>(
     `SELECT vector_dims(embedding) AS width FROM (SELECT embedding FROM chunks LIMIT 1000) AS sample
      GROUP BY 1 ORDER BY count(*) DESC`,
   );
-  return { documents: Number(count?.count), widths: widths.map(({ width }) => width) };
+  return {
+    documents: counted.reduce((sum, { documents }) => sum + documents, 0),
+    widths: widths.map(({ width }) => width),
+    models: counted.flatMap(({ name, embedded }) => (embedded > 0 ? [{ name, documents: embedded }] : [])),
+  };
 }

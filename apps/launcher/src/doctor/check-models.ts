@@ -3,7 +3,7 @@ import { projectRoot } from '#paths';
 import { hubCacheOf, loadProfile, type Profile } from '#service-kit';
 import type { DatabaseFacts } from '#storage';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { modelRoles, type LauncherEnvironment } from '../environment.js';
 import { maskUrl } from '../summary.js';
 import { reachableHost } from '../service-ports.js';
@@ -11,6 +11,8 @@ import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
 
 /** Facts from the configuration files of a local model. */
 interface ModelFacts {
+  /** Name under which it is served. */
+  id: string;
   /** Dimensions of its vectors, or of its hidden state. */
   width?: number;
   maxTokens?: number;
@@ -95,11 +97,11 @@ async function checkRole(
     return {
       finding: fail(check, `${folder} lacks ${missing.join(', ')}`, 'copy the whole model folder again'),
     };
-  const facts = readFacts(folder);
+  const facts = { ...readFacts(folder), id: servedId(source) };
   return { finding: ok(check, `${source}${describeFacts(facts)}`), facts };
 }
 
-function describeFacts({ maxTokens, width }: ModelFacts): string {
+function describeFacts({ maxTokens, width }: Omit<ModelFacts, 'id'>): string {
   const facts = [
     ...(maxTokens === undefined ? [] : [`${maxTokens} tokens`]),
     ...(width === undefined ? [] : [`width ${width}`]),
@@ -125,7 +127,14 @@ function missingFiles(folder: string, wanted: readonly string[]): string[] {
   return hasWeights ? needed : [...needed, 'weights (*.safetensors or *.onnx)'];
 }
 
-function readFacts(folder: string): ModelFacts {
+/** The name under which a service serves the model of a source: the bundled name, the folder's name, or the hub's id. */
+function servedId(source: string): string {
+  if (existsSync(join(projectRoot, 'models', source))) return source;
+  if (existsSync(resolve(source))) return basename(resolve(source));
+  return parseHubId(source)?.id ?? source;
+}
+
+function readFacts(folder: string): Omit<ModelFacts, 'id'> {
   const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as Record<string, unknown>;
   const numberOf = (name: string) => (typeof config[name] === 'number' ? config[name] : undefined);
   return { width: numberOf('hidden_size'), maxTokens: numberOf('max_position_embeddings') };
@@ -181,7 +190,7 @@ export interface KnownFacts {
   running: ReadonlySet<string>;
 }
 
-/** Checks that the index has documents, and that their vectors have the dimensions of the embedding model. */
+/** Checks that the index has documents, and that their vectors are of the embedding model. */
 export async function checkIndex(environment: LauncherEnvironment, known: KnownFacts): Promise<Finding[]> {
   const { database, embedding } = known;
   const documents = database?.documents ?? (await countOverHttp(environment, known));
@@ -192,17 +201,33 @@ export async function checkIndex(environment: LauncherEnvironment, known: KnownF
       warn('index', 'is empty, so no question finds an answer', 'ingest documents: POST /v1/dataprep/ingest'),
     ];
   const [width] = database?.widths ?? [];
-  if (width === undefined || embedding?.width === undefined || width === embedding.width)
+  const foreign = embedding && database ? describeForeign(embedding, database) : [];
+  if (width !== undefined && embedding?.width !== undefined && width !== embedding.width)
     return [
-      ok('index', `${documents} documents${width === undefined ? '' : `, vectors of ${width} dimensions`}`),
+      fail(
+        'index',
+        `its vectors have ${width} dimensions, the embedding model makes ${embedding.width}`,
+        'set EMBEDDING_MODEL_ID to the model of the index, or delete all documents and ingest them again',
+      ),
+      ...foreign,
     ];
+  if (foreign.length > 0) return foreign;
   return [
-    fail(
-      'index',
-      `its vectors have ${width} dimensions, the embedding model makes ${embedding.width}`,
-      'set EMBEDDING_MODEL_ID to the model of the index, or delete all documents and ingest them again',
-    ),
+    ok('index', `${documents} documents${width === undefined ? '' : `, vectors of ${width} dimensions`}`),
   ];
+}
+
+/** Warns of documents whose vectors another model made. */
+function describeForeign({ id }: ModelFacts, { models }: DatabaseFacts): Finding[] {
+  return models
+    .filter(({ name }) => !name.startsWith(`${id}@`))
+    .map(({ name, documents }) =>
+      warn(
+        'index',
+        `the embedding model is ${id}, but ${documents} documents have vectors of ${name}: their collections are searched by words only`,
+        'ingest these documents again, or set EMBEDDING_MODEL_ID to their model',
+      ),
+    );
 }
 
 /** Counts the documents over HTTP: only the services can reach the embedded database. */

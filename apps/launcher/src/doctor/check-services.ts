@@ -14,6 +14,7 @@ const healthSchema = z.looseObject({
   dependencies: z.array(
     z.looseObject({ name: z.string(), healthy: z.boolean(), detail: z.string().optional() }),
   ),
+  warnings: z.array(z.string()).default([]),
 });
 
 export interface ServicesReport {
@@ -33,7 +34,7 @@ export async function checkServices(environment: LauncherEnvironment): Promise<S
       return findings;
     }),
   );
-  const findings = reports.flat();
+  const findings = withoutRepeated(reports.flat());
   if (running.size === 0 && findings.length === 0) findings.push(ok('ports', 'all free; nothing is running'));
   else {
     const stopped = services
@@ -74,6 +75,14 @@ async function checkService(
   return [...describeHealth(name, health.data), ...checkClock(name, skewMs)];
 }
 
+/** The gateway repeats the warnings of the services. */
+function withoutRepeated(findings: readonly Finding[]): Finding[] {
+  const warnings = new Map(
+    findings.filter(({ check }) => check === 'warnings').map((one) => [one.message, one]),
+  );
+  return [...findings.filter(({ check }) => check !== 'warnings'), ...warnings.values()];
+}
+
 function describeHealth(name: string, health: z.output<typeof healthSchema>): Finding[] {
   const findings = health.dependencies
     .filter(({ healthy }) => !healthy)
@@ -82,5 +91,6 @@ function describeHealth(name: string, health: z.output<typeof healthSchema>): Fi
     );
   if (health['Service Version'] !== version)
     findings.push(warn(name, `is version ${health['Service Version']}, this is ${version}`, 'restart it'));
-  return findings.length > 0 ? findings : [ok(name, 'healthy')];
+  const warnings = health.warnings.map((text) => warn('warnings', text, 'docs/operations.md describes it'));
+  return [...(findings.length > 0 ? findings : [ok(name, 'healthy')]), ...warnings];
 }
