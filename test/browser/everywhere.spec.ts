@@ -3,8 +3,9 @@ import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startService } from '#testing';
 import OpenAI from 'openai';
+import { Client } from 'pg';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ingestText } from '../e2e/helpers/ingest.js';
 import { startApp } from '../support/app.js';
 import { openPage } from '../support/browser.js';
@@ -122,6 +123,14 @@ describe('every page', () => {
     }
   });
 
+  it('has the controls of a conversation in one line on a phone', async () => {
+    const id = await conversationWith('An answer.');
+    const { page } = await app.open(`/#/chat/${id}`, { viewport: { width: 360, height: 640 } });
+    const bar = page.locator('header.bar');
+    await bar.getByRole('button', { name: 'Export as Markdown' }).waitFor();
+    expect((await bar.boundingBox())?.height).toBeLessThan(70);
+  });
+
   it('fits a phone, with the menu behind a button', async () => {
     const { page, problems } = await app.open('', { viewport: { width: 360, height: 640 } });
     for (const name of ['Documents', 'Pipelines', 'System', 'Chat']) {
@@ -172,6 +181,77 @@ describe('every page', () => {
     expect(measured.bytes).toBeGreaterThan(50_000);
     expect(measured.bytes).toBeLessThanOrEqual(mostBytes);
     await context.close();
+  });
+});
+
+describe('a warning of a service', () => {
+  const setModel = async (from: string, to: string) => {
+    const database = new Client(app.stack.postgres.connectionString);
+    await database.connect();
+    const { rows } = await database.query<{ embedding_model: string }>(
+      'SELECT embedding_model FROM documents',
+    );
+    await database.query('UPDATE documents SET embedding_model = $2 WHERE embedding_model LIKE $1', [
+      from,
+      to,
+    ]);
+    await database.end();
+    return rows[0]!.embedding_model;
+  };
+  const hasWarnings = async () => {
+    const report = (await (await fetch(`${app.url}/v1/health_check`)).json()) as object;
+    return 'warnings' in report;
+  };
+  let model = '';
+  beforeAll(async () => {
+    model = await setModel('%', 'old-model@1');
+    await vi.waitUntil(hasWarnings, { timeout: 60_000 });
+  });
+  afterAll(() => setModel('old-model@1', model));
+
+  it.each([
+    ['en-US', 'light', { notice: 'Answers may be less exact.', why: 'See why', title: 'Warnings' }],
+    ['de-DE', 'dark', { notice: 'Ungenauere Antworten möglich.', why: 'Warum?', title: 'Warnungen' }],
+  ] as const)(
+    'is one line above the chat and the documents, and whole on the system page (%s, %s)',
+    async (locale, colorScheme, texts) => {
+      const viewport = { width: 390, height: 844 };
+      const { page, problems } = await app.open('', { viewport, locale, colorScheme, bypassCSP: true });
+      await page.addScriptTag({ path: axe });
+      const notice = page.getByRole('status').filter({ hasText: texts.notice });
+      for (const name of ['chat', 'documents']) {
+        await page.goto(`${app.url}/#/${name}`);
+        await notice.getByRole('link', { name: texts.why }).waitFor();
+        const height = (await notice.boundingBox())?.height;
+        expect({ name, isOneLine: height !== undefined && height < 45 }).toEqual({ name, isOneLine: true });
+        expect({ name, findings: await seriousFindings(page) }).toEqual({ name, findings: [] });
+      }
+      await notice.getByRole('link', { name: texts.why }).click();
+      const list = page.getByRole('status', { name: texts.title });
+      await list
+        .getByRole('listitem')
+        .getByText(/1 documents of .* have vectors of old-model@1/)
+        .waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await page.evaluate<number>('document.body.scrollWidth')).toBe(viewport.width);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  it('stays hidden in the session after its notice was dismissed', async () => {
+    const { page } = await app.open();
+    const notice = page.getByText('Answers may be less exact.');
+    await page.getByRole('button', { name: 'Hide this notice' }).click();
+    await notice.waitFor({ state: 'detached' });
+    await page.reload();
+    const pages = page.getByRole('navigation', { name: 'Pages' });
+    await pages.getByRole('link', { name: 'System' }).click();
+    await page.getByRole('status', { name: 'Warnings' }).waitFor();
+    await pages.getByRole('link', { name: 'Documents' }).click();
+    await page.getByText('lamps.md').waitFor();
+    expect(await notice.count()).toBe(0);
+    const other = await app.open();
+    await other.page.getByText('Answers may be less exact.').waitFor();
   });
 });
 

@@ -10,6 +10,7 @@ import { Failure, IconButton } from '../shared/components';
 import { IconArrowDown } from '../shared/icons';
 import { closeSource, hrefOf, navigate, openSource, type Source } from '../shared/router';
 import { showError } from '../shared/toast';
+import { WarningNotice } from '../shared/warning-notice';
 import { attached, storesOf, useAttachment, type Attachment } from './attachment';
 import { ChatBar } from './chat-bar';
 import { Composer } from './composer';
@@ -60,6 +61,7 @@ export function ChatPage({ conversation, source }: ChatPageProps): ReactElement 
       <input {...getInputProps({ 'aria-label': t('attach') })} />
       {isDragActive && <div className="chat-drop">{t('dropInChat')}</div>}
       <ChatBar title={title} conversation={conversation} turns={turns} />
+      <WarningNotice />
       <div className="body">
         {items.isLoading && <Loader m="lg" aria-label={t('loading')} />}
         {items.isError && <Failure m="lg" error={items.error} retry={() => void items.refetch()} />}

@@ -9,6 +9,7 @@ import { Failure, PageBar } from '../shared/components';
 import { IconSearch, IconTrash } from '../shared/icons';
 import { navigate, hrefOf } from '../shared/router';
 import { deleteWithUndo, hiddenIds } from '../shared/toast';
+import { WarningNotice } from '../shared/warning-notice';
 import { useStored } from '../stored';
 import { DocumentView } from './document-view';
 import { UploadArea } from './upload-area';
@@ -59,6 +60,7 @@ export default function DocumentsPage({ documentId, passage }: DocumentsPageProp
           onChange={setCollection}
         />
       </PageBar>
+      <WarningNotice />
       <div className="body documents">
         <div className="wide">
           <UploadArea />

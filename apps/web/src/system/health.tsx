@@ -1,39 +1,16 @@
-import { Badge, Button, Text, Group, Progress } from '@mantine/core';
+import { Alert, Badge, Button, Text, Group, List, Progress } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { apiUrl, authorization, call } from '../api/connection';
+import { call } from '../api/connection';
+import { useHealth, type Download } from '../api/health';
 import { useText, numberText, type Key } from '../i18n/text';
+import { IconAlertTriangle } from '../shared/icons';
 import { followMs, Rows, Section } from './section';
 
-interface Health {
-  status: 'healthy' | 'unhealthy';
-  'Service Version': string;
-  uptime_seconds: number;
-  dependencies: { name: string; healthy: boolean; latencyMs: number; detail?: string }[];
-  downloads?: Download[];
-}
-
-/** A model download from the health report. */
-interface Download {
-  model: string;
-  loadedBytes: number;
-  totalBytes?: number;
-}
-
-/** Reads the health report. An answer with status 503 also contains it. */
-async function readHealth(): Promise<Health> {
-  const response = await fetch(`${apiUrl}/health_check`, { headers: authorization() });
-  return (await response.json()) as Health;
-}
-
-/** A table of the gateway's dependencies, and the downloads of their models. */
+/** The warnings of the services, a table of the gateway's dependencies, and the downloads of their models. */
 export function HealthTable(): ReactElement {
   const t = useText();
-  const query = useQuery({
-    queryKey: ['health'],
-    queryFn: readHealth,
-    refetchInterval: followMs,
-  });
+  const query = useHealth(followMs);
   const { data } = query;
   return (
     <Section
@@ -55,6 +32,7 @@ export function HealthTable(): ReactElement {
         )
       }
     >
+      <Warnings warnings={data?.warnings ?? []} />
       <Rows
         heads={[t('dependency'), t('state'), t('latency'), t('detail')]}
         rows={(data?.dependencies ?? []).map(({ name, healthy, latencyMs, detail = '' }) => [
@@ -68,6 +46,23 @@ export function HealthTable(): ReactElement {
       />
       <Downloads downloads={data?.downloads ?? []} />
     </Section>
+  );
+}
+
+/** The warnings as the services write them, in English. */
+function Warnings({ warnings }: { warnings: readonly string[] }): ReactElement | null {
+  const t = useText();
+  if (warnings.length === 0) return null;
+  return (
+    <Alert role="status" variant="default" mb="xs" title={t('warnings')} icon={<IconAlertTriangle />}>
+      <List size="sm" className="warnings">
+        {warnings.map((warning) => (
+          <List.Item key={warning} lang="en">
+            {warning}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
   );
 }
 

@@ -32,6 +32,9 @@ export function Section({
   );
 }
 
+/** A scrolling table has the focus, so that its arrow keys scroll it. */
+const scrollable = { viewportProps: { tabIndex: 0 } };
+
 /** A table. */
 export function Rows({
   heads,
@@ -49,7 +52,7 @@ export function Rows({
       </Text>
     );
   return (
-    <Table.ScrollContainer minWidth={520}>
+    <Table.ScrollContainer minWidth={520} scrollAreaProps={scrollable}>
       <Table>
         <Table.Thead>
           <Table.Tr>
