@@ -1,11 +1,12 @@
 /**
  * Runs the benchmarks: `npm run bench -- <subject> [--threads N] [--rounds N] [--requests N] [--megabytes N] [--write]`. The subjects are
- * listed below; `all` runs the main ones, each in a process of its own. `--write` writes the section into
+ * listed below; `answers` also takes [--half tune|held|both] [--only KIND] [--together] [--answers FILE]; `all` runs the main ones, each in a process of its own. `--write` writes the section into
  * docs/benchmarks.md; the machine should be idle then.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { builtFile } from '#paths';
 import { writeSection } from './harness/document.js';
 import { machine } from './harness/markdown.js';
@@ -26,6 +27,7 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   'large-text': () => import('./services/large-text.js'),
   queueing: () => import('./queueing/subject.js'),
   growth: () => import('./services/growth.js'),
+  answers: () => import('./answers/subject.js'),
   soak: () => import('./services/soak.js'),
   transcription: () => import('./asr/transcription.js'),
   'log-mel': () => import('./asr/log-mel.js'),
@@ -44,6 +46,10 @@ const { values: flags, positionals } = parseArgs({
     rounds: { type: 'string', default: '3' },
     requests: { type: 'string', default: '10000' },
     megabytes: { type: 'string', default: '1000' },
+    half: { type: 'string', default: 'tune' },
+    only: { type: 'string' },
+    together: { type: 'boolean', default: false },
+    answers: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -55,6 +61,10 @@ async function measure(name: string): Promise<void> {
     rounds: Number(flags.rounds),
     requests: Number(flags.requests),
     megabytes: Number(flags.megabytes),
+    half: z.enum(['tune', 'held', 'both']).parse(flags.half),
+    only: flags.only,
+    together: flags.together,
+    answers: flags.answers,
   };
   const section = `${await subject.run(options)}\n\n${machine()}; ${options.threads} thread(s), ${options.rounds} rounds.`;
   console.log(section);

@@ -8,6 +8,14 @@ export interface BenchOptions {
   readonly requests: number;
   /** Size of the large text. */
   readonly megabytes: number;
+  /** Which questions about documents are asked: those to tune on, those that are looked at once, or both. */
+  readonly half: 'tune' | 'held' | 'both';
+  /** Only questions about this kind of document. */
+  readonly only?: string;
+  /** All documents are in one collection; otherwise each kind has its own. */
+  readonly together: boolean;
+  /** A file for the answers to the questions to tune on, one JSON object a line. */
+  readonly answers?: string;
 }
 
 /** A benchmark. */
