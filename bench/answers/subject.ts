@@ -49,6 +49,15 @@ function writeAnswers(file: string, judged: readonly Judged[]): void {
   writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
 }
 
+/** Says what was asked, and what the columns mean. */
+function legend(asked: number, { together }: BenchOptions): string {
+  const where = together ? 'all in one collection' : 'a collection for each kind';
+  return `${asked} questions about ${readDocuments().length} documents of ten kinds, ${where}. Right: the complete expected fact is shown. First: it is among the
+first 60 words. Clean: also without a preface (a hedge, “Closest passage”), without rows as labels and values, shortcodes and fences, and at most 120
+words. Wrong refusals: the answer exists, and the product says that it found none. Unanswerable questions are right if it says so, small talk if the
+reply is short and nothing was searched.`;
+}
+
 /** The answers of the default profile to questions about the documents of this folder. */
 export const subject: Subject = {
   async run(options) {
@@ -59,7 +68,7 @@ export const subject: Subject = {
     try {
       const judged = await askAll(stack.service('gateway').url, questions, options.together);
       if (options.answers !== undefined) writeAnswers(options.answers, judged);
-      return `## Answers as a user sees them\n\n${report(judged)}`;
+      return `## Answers as a user sees them\n\n${legend(judged.length, options)}\n\n${report(judged)}`;
     } finally {
       await stack.stop().catch((error: unknown) => console.error(error));
     }
