@@ -19,6 +19,11 @@ import { vectorIndexOf } from './vectors.js';
 const lookAfter = 500;
 /** Delay if another process is building an index. */
 const retryMs = 2_000;
+/**
+ * The embedded database has one session. After a piece of work it is left to others for so many times as long as the
+ * work took: without a pause each statement of a request would wait for another index.
+ */
+const pauseFactor = 2;
 
 /**
  * Builds HNSW indexes and counts the words of large collections, in the background. It builds an index in bulk, for a
@@ -110,15 +115,18 @@ export class BackgroundIndexer {
 
   async #count({ collection }: IndexedChunks): Promise<void> {
     for (let counted: boolean | 'busy' = true; counted && !this.#stopped.signal.aborted;) {
+      const startedAt = performance.now();
       counted = await this.#alone((transaction, policy) =>
         countWords(transaction, collection, policy.counted),
       );
       if (counted === 'busy') await wait(retryMs, undefined, { ref: false });
+      else if (counted) await this.#leaveToOthers(startedAt);
     }
   }
 
   async #grow(target: IndexedChunks): Promise<void> {
     while (!this.#stopped.signal.aborted) {
+      const startedAt = performance.now();
       const change = await this.#plan(async (transaction, policy) => {
         const planned = await planGrowth(transaction, target, policy);
         if (planned.build && policy.isEmbedded)
@@ -131,8 +139,16 @@ export class BackgroundIndexer {
         const isBuilt = await this.#buildBesideWriters(target, change.build);
         // More chunks came in the meantime, and the next index may take as long.
         if (isBuilt) await this.#count(target);
-      }
+      } else await this.#leaveToOthers(startedAt);
     }
+  }
+
+  /** Waits after work in the embedded database, so that requests run before the next work. A server needs no pause. */
+  async #leaveToOthers(startedAt: number): Promise<void> {
+    if (!this.#policy?.isEmbedded) return;
+    const { signal } = this.#stopped;
+    const pauseMs = (performance.now() - startedAt) * pauseFactor;
+    await wait(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
   }
 
   /** Does background work in a transaction, in one process at a time. */
