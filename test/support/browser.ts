@@ -1,4 +1,10 @@
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContextOptions,
+  type ConsoleMessage,
+  type Page,
+} from 'playwright-core';
 import { findChromium } from './find-chromium.js';
 
 const flags = [
@@ -25,6 +31,11 @@ export interface WatchedPage {
   foreign: string[];
 }
 
+/** The report of a service that is away, or late, has the status 503, which the browser notes in the console. */
+function isHealthReport(message: ConsoleMessage): boolean {
+  return new URL(message.location().url || 'about:blank').pathname.endsWith('/v1/health_check');
+}
+
 /** Opens an address and watches the page. */
 export async function openPage(
   browser: Browser,
@@ -40,7 +51,9 @@ export async function openPage(
   const problems: string[] = [];
   const foreign: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !isHealthReport(message)) problems.push(message.text());
+  });
   page.on('request', (request) => {
     const { protocol, host } = new URL(request.url());
     if (protocol.startsWith('http') && host !== new URL(url).host) foreign.push(request.url());
