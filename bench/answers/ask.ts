@@ -49,7 +49,7 @@ export async function ingest(url: string, collection: string, documents: readonl
 async function send(url: string, collection: string, documents: readonly Document[]): Promise<string> {
   const form = new FormData();
   form.append('collection', collection);
-  for (const { name, text } of documents) form.append('files', new Blob([text]), name);
+  for (const { name, body } of documents) form.append('files', new Blob([body]), name);
   const answer = await fetch(`${url}/v1/dataprep/ingest`, { method: 'POST', body: form });
   if (!answer.ok) return `${answer.status} ${await answer.text()}`;
   const { failed = [] } = (await answer.json()) as Ingested;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '#paths';
+import { workbook, type Sheets } from './workbook.js';
 
 /** The half that answers are tuned on, and the half that is looked at once, as totals. */
 export type Half = 'tune' | 'held';
@@ -35,7 +36,10 @@ type Row = Partial<Question> & Pick<Question, 'id' | 'kind' | 'type' | 'document
 export interface Document {
   kind: string;
   name: string;
+  /** The text of the file; of a workbook, its cells as JSON. */
   text: string;
+  /** The file as it is ingested. */
+  body: string | Buffer<ArrayBuffer>;
 }
 
 const folder = join(projectRoot, 'bench', 'answers');
@@ -56,14 +60,15 @@ export function readQuestions(): Question[] {
   });
 }
 
-/** Reads the documents of all kinds. */
+/** Reads the documents of all kinds. Workbooks are kept as JSON, and are made here. */
 export function readDocuments(): Document[] {
   const documents = join(folder, 'documents');
   return readdirSync(documents).flatMap((kind) =>
-    readdirSync(join(documents, kind)).map((name) => ({
-      kind,
-      name,
-      text: readFileSync(join(documents, kind, name), 'utf8'),
-    })),
+    readdirSync(join(documents, kind)).map((file) => {
+      const text = readFileSync(join(documents, kind, file), 'utf8');
+      const isWorkbook = file.endsWith('.xlsx.json');
+      const body = isWorkbook ? workbook(JSON.parse(text) as Sheets) : text;
+      return { kind, name: isWorkbook ? file.replace(/\.json$/, '') : file, text, body };
+    }),
   );
 }
