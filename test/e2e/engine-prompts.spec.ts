@@ -70,6 +70,31 @@ describe('a question for which the search finds nothing', () => {
   });
 });
 
+describe('a file in a message', () => {
+  const content = (text: string, question: string) => [
+    { type: 'file', file: { filename: 'a.txt', file_data: Buffer.from(text).toString('base64') } },
+    { type: 'text', text: question },
+  ];
+
+  it('is a text in the message for the engine itself', async () => {
+    const [{ id: model } = { id: '' }] = (
+      (await (await fetch(`${stack.llm.url}/v1/models`)).json()) as { data: { id: string }[] }
+    ).data;
+    const messages = [{ role: 'user', content: content('It is plum.', 'What is it?') }];
+    const { asked } = await chat({ model, messages });
+    expect(lastText(asked[0]!)).toBe('a.txt:\nIt is plum.\nWhat is it?');
+  });
+
+  it('is labelled passages before those of the search for a mega service', async () => {
+    const messages = [{ role: 'user', content: content('It is plum.', 'What does passage one say?') }];
+    const { asked } = await chat({ messages });
+    expect(stack.witness.searched.at(-1)).toBe('What does passage one say?');
+    const prompt = lastText(asked[0]!);
+    expect(prompt).toContain('[1] (attached file a.txt) It is plum.');
+    expect(prompt).toContain(`[2] ${scriptedDocuments[0]!.text}`);
+  });
+});
+
 describe('the prompt of a mega service for an engine', () => {
   it('has as many passages as the caller asks for', async () => {
     stack.witness.found = many(10, 'a fact.');

@@ -1,20 +1,35 @@
 import { invalidField, MegaNestError } from './errors.js';
-import { type ChatMessage, maxImages } from './services/llm.js';
+import { type AttachedFile, type ChatFile, type ChatMessage, maxImages } from './services/llm.js';
 
 type ChatImage = NonNullable<ChatMessage['images']>[number];
 
-/** A text or an image, in the order of the message. */
-export type ContentPiece = { text: string; image?: undefined } | { image: ChatImage; text?: undefined };
+/** A text, the text of a file, or an image, in the order of the message. */
+export type ContentPiece =
+  | { text: string; file?: AttachedFile | undefined; image?: undefined }
+  | { image: ChatImage; text?: undefined; file?: undefined };
 
-/** Joins the pieces of a turn: the texts become lines, and each image keeps its position in the text. */
-export function joinPieces(pieces: readonly ContentPiece[]): Pick<ChatMessage, 'content' | 'images'> {
+/** What a turn says and shows. */
+export type ChatContent = Pick<ChatMessage, 'content' | 'images' | 'files'>;
+
+/** Joins the pieces of a turn: the texts become lines, and each image and file keeps its position in the text. */
+export function joinPieces(pieces: readonly ContentPiece[]): ChatContent {
   const images: ChatImage[] = [];
+  const files: ChatFile[] = [];
   let content: string | undefined;
-  for (const { text, image } of pieces) {
-    if (image) images.push({ ...image, at: content?.length ?? 0 });
-    else content = content === undefined ? text : `${content}\n${text}`;
+  for (const { text, image, file } of pieces) {
+    if (image) {
+      images.push({ ...image, at: content?.length ?? 0 });
+      continue;
+    }
+    const before = content === undefined ? '' : `${content}\n`;
+    if (file) files.push({ ...file, at: before.length, length: text.length });
+    content = before + text;
   }
-  return { content: content ?? '', ...(images.length > 0 && { images }) };
+  return {
+    content: content ?? '',
+    ...(images.length > 0 && { images }),
+    ...(files.length > 0 && { files }),
+  };
 }
 
 /** Splits a turn into its pieces. An image without a position, or with a position after the text, comes last. */

@@ -1,5 +1,6 @@
 /** Each export of these files is a contract: between services, or between a service and its callers. */
 export * from './attribute-filter.js';
+export * from './chat-files.js';
 export * from './chat-images.js';
 export * from './documents.js';
 export * from './errors.js';

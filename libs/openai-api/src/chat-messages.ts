@@ -1,7 +1,9 @@
 import {
+  attachedFileOf,
   joinPieces,
   MegaNestError,
   piecesOf,
+  type ChatContent,
   type ChatMessage,
   type ContentPiece,
   type ToolCall,
@@ -80,7 +82,14 @@ export function toChatMessages(messages: readonly WireMessage[], path = 'message
 }
 
 /** Converts a turn to OpenAI's format. The content is a text, or parts if there are images. */
-export function wireMessage({ toolCalls, toolCallId, reasoning, images, ...message }: ChatMessage) {
+export function wireMessage({
+  toolCalls,
+  toolCallId,
+  reasoning,
+  images,
+  files: _files,
+  ...message
+}: ChatMessage) {
   return {
     ...message,
     ...(images && { content: piecesOf({ content: message.content, images }).map(wirePart) }),
@@ -116,17 +125,14 @@ interface ContentPlace {
   path: string;
 }
 
-function toContent(
-  value: WireMessage['content'],
-  { role, path }: ContentPlace,
-): Pick<ChatMessage, 'content' | 'images'> {
+function toContent(value: WireMessage['content'], { role, path }: ContentPlace): ChatContent {
   if (value === null || value === undefined) return { content: '' };
   if (typeof value === 'string') return { content: value };
   return joinPieces(
     value.map((part, index): ContentPiece => {
       const place = `${path}[${index}]`;
       const image = showing.has(role) ? imageOf(part, place) : undefined;
-      return image ? { image } : { text: partText(part, place) };
+      return image ? { image } : { text: partText(part, place), file: attachedFileOf(part) };
     }),
   );
 }

@@ -38,6 +38,20 @@ describe('chatCompletionRequestSchema', () => {
     expect(message && wireMessage(message)).toEqual({ role: 'user', content });
   });
 
+  it('knows which part of a turn is a file, and stores its text', () => {
+    const attached = { filename: 'a.txt' };
+    const content = [
+      { type: 'text', text: 'a.txt:\nOne.', attached },
+      { type: 'text', text: 'What?' },
+    ];
+    const [message] = parse({ messages: [{ role: 'user', content }] }).messages;
+    expect(message).toMatchObject({
+      content: 'a.txt:\nOne.\nWhat?',
+      files: [{ ...attached, at: 0, length: 11 }],
+    });
+    expect(message && wireMessage(message)).toEqual({ role: 'user', content: 'a.txt:\nOne.\nWhat?' });
+  });
+
   it('keeps explicit zeros and false, and takes null as unset', () => {
     const { parameters } = parse({
       messages,

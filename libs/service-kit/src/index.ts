@@ -25,6 +25,7 @@ export {
   Call,
   callOf,
   ignoredHeader,
+  degradedHeaderName,
   ignoredHeaderName,
   Owner,
   probePaths,

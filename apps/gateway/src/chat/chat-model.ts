@@ -9,6 +9,7 @@ import type { RunReceipt } from '#dag';
 import type { ChatCompletionRequest, CompletionIdentity } from '#openai-api';
 import type { HttpCall } from '#service-kit';
 import { randomUUID } from 'node:crypto';
+import { leavesOut } from '../input-files/attached-files.js';
 import { sizeOfDataUrl } from '../input-files/input-files.js';
 
 /** A running chat: its chunks, and the data for its bodies and headers. */
@@ -17,6 +18,8 @@ export interface ChatRun {
   chunks: AsyncIterable<GenerationChunk>;
   /** Fields of the request without effect, for `x-meganest-ignored`. */
   ignored: string[];
+  /** Steps that the answer lacks, for `x-meganest-degraded`, besides those of the receipt. */
+  degraded: ReadonlySet<string>;
   /** The receipt of the run, with the time of each node; only of mega services. */
   receipt?: () => RunReceipt;
 }
@@ -31,8 +34,20 @@ export interface ChatModel {
   readonly callsTools: boolean;
   /** The model accepts images. */
   readonly takesImages: boolean;
+  /**
+   * Maximum number of passages that it reads of the files in messages, and cites. Absent: it reads their texts in the
+   * messages.
+   */
+  readonly maxFilePassages: number | undefined;
+  /** Steps that its answer lacks so far: `files`, if it does not read all passages of the files. */
+  readonly degraded: Set<string>;
   /** Fields of the request without effect. */
   readonly ignored: readonly string[];
+  /**
+   * The request with the passages that the model reads of the files in messages as its documents. Unchanged without
+   * files, and where the model reads their texts in the messages. A mega service reads files itself, after its guard.
+   */
+  readFiles<Request extends ChatCompletionRequest>(request: Request, call: HttpCall): Promise<Request>;
   /** Starts an answer. Errors of the generation are thrown while the chunks are read. */
   start(request: ChatCompletionRequest, call: HttpCall): ChatRun;
 }
@@ -44,6 +59,11 @@ export function newIdentity(model: string): CompletionIdentity {
     created: Math.floor(Date.now() / 1000),
     model,
   };
+}
+
+/** The step `files`, if a model that reads at most `max` passages of files does not read all of them. */
+export function unreadFiles(messages: readonly ChatMessage[], max: number | undefined): Set<string> {
+  return new Set(max !== undefined && leavesOut(messages, max) ? ['files'] : []);
 }
 
 /** Whether a message has the role `system` or `developer`. */

@@ -38,24 +38,29 @@ export async function sendChatStream(
 /** Sends the frames of a chat. Sets the headers at the first frame, when the receipt has the times of the nodes. */
 export async function sendFrames(
   reply: FastifyReply,
-  run: Pick<ChatRun, 'ignored' | 'receipt'>,
+  run: Pick<ChatRun, 'ignored' | 'degraded' | 'receipt'>,
   frames: Frames,
 ): Promise<void> {
   await sendEventStream(reply, frames, errorFrame, { beforeHead: () => setHeaders(reply, run) });
 }
 
-function setHeaders(reply: FastifyReply, { ignored, receipt }: Pick<ChatRun, 'ignored' | 'receipt'>): void {
+function setHeaders(
+  reply: FastifyReply,
+  { ignored, degraded, receipt }: Pick<ChatRun, 'ignored' | 'degraded' | 'receipt'>,
+): void {
   setIgnored(reply, ignored);
-  if (receipt) setReceiptHeaders(reply, receipt());
+  setStepHeaders(reply, degraded, receipt?.());
 }
 
-/** Sets the headers `server-timing` and `x-meganest-degraded` from the receipt of a run. */
-export function setReceiptHeaders(reply: FastifyReply, receipt: RunReceipt): void {
-  void reply.header('server-timing', serverTiming(receipt));
-  setDegraded(
-    reply,
-    degradedSteps(receipt).map(({ name }) => name),
-  );
+/** Sets the header `x-meganest-degraded`, and from the receipt of a run `server-timing`. */
+export function setStepHeaders(
+  reply: FastifyReply,
+  degraded: Iterable<string>,
+  receipt: RunReceipt | undefined,
+): void {
+  if (receipt) void reply.header('server-timing', serverTiming(receipt));
+  const steps = receipt ? degradedSteps(receipt).map(({ name }) => name) : [];
+  setDegraded(reply, [...degraded, ...steps]);
 }
 
 /**

@@ -40,7 +40,7 @@ export class ChatService {
   /** Starts an answer of the model that the server itself, or {@link resolve}, has chosen. */
   async startResolved(request: ResolvedChat, call: HttpCall): Promise<ChatRun> {
     const model = await this.open(request, call);
-    const run = model.start(request, call);
+    const run = model.start(await model.readFiles(request, call), call);
     let { chunks } = run;
     if (request.tools) chunks = namingToolParams(chunks, chatToolParam);
     if (request.formField) chunks = namingFormParams(chunks, request.formField);

@@ -1,5 +1,6 @@
 import {
   generate,
+  withoutFiles,
   type GenerationChunk,
   type ModelInfo,
   type RequestOf,
@@ -14,9 +15,12 @@ import {
   unusedLabels,
 } from '#openai-api';
 import { type HttpCall, measureGeneration, Metrics } from '#service-kit';
+import { chatTaskOf, condenseQuestion } from '#text';
 import { Inject, Injectable } from '@nestjs/common';
+import { AttachedFiles, hasFiles, maxFilePassages } from '../input-files/attached-files.js';
 import { ImageStore } from '../input-files/image-store.js';
 import { affinityOf } from '../mega-services/mega-service-request.js';
+import { withAddresses } from '../mega-services/page-address.js';
 import {
   assertTakesImages,
   type ChatModel,
@@ -24,6 +28,7 @@ import {
   modalitiesOf,
   newIdentity,
   unfollowedPrompts,
+  unreadFiles,
 } from './chat-model.js';
 
 /** Opens language models for chats, and calls them. */
@@ -33,6 +38,7 @@ export class LanguageModels {
     @Inject(RpcClient) private readonly client: RpcClient,
     @Inject(ImageStore) private readonly images: Pick<ImageStore, 'lend'>,
     @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(AttachedFiles) readonly attached: Pick<AttachedFiles, 'read'>,
   ) {}
 
   /** Opens a language model for a request. Errors: the errors of the constructor of {@link LanguageModel}. */
@@ -83,6 +89,8 @@ export class LanguageModel implements ChatModel {
   readonly languageModel: string;
   readonly callsTools: boolean;
   readonly takesImages: boolean;
+  readonly maxFilePassages: number | undefined;
+  readonly degraded: Set<string>;
   readonly ignored: readonly string[];
   readonly #thinking: TemplateVariables | undefined;
 
@@ -101,6 +109,9 @@ export class LanguageModel implements ChatModel {
     this.languageModel = info.id;
     this.callsTools = info.callsTools !== false;
     this.takesImages = modalities.includes('image');
+    const quotes = info.quotesDocuments === true && !request.parameters.constraint;
+    this.maxFilePassages = quotes ? maxFilePassages(info) : undefined;
+    this.degraded = unreadFiles(request.messages, this.maxFilePassages);
     this.#thinking = thinking.kwargs;
     this.ignored = [
       ...ignoredFields(request.extra),
@@ -111,8 +122,19 @@ export class LanguageModel implements ChatModel {
     ];
   }
 
+  async readFiles<Request extends ChatCompletionRequest>(request: Request, call: HttpCall): Promise<Request> {
+    const { messages, documents: given = [] } = request;
+    const { maxFilePassages: max } = this;
+    if (max === undefined || !hasFiles(messages) || chatTaskOf(messages)) return request;
+    const question = condenseQuestion(messages.map(withoutFiles));
+    const { attached } = this.services.client;
+    const { messages: asked, documents, problem } = await attached.read(messages, { question, max }, call);
+    if (problem) this.degraded.add('reranking');
+    return { ...request, messages: asked, documents: [...documents, ...given] };
+  }
+
   start(given: ChatCompletionRequest, call: HttpCall): ChatRun {
-    const { info, services, ignored } = this;
+    const { info, services, ignored, degraded } = this;
     const { request } = callableTools(given, info);
     const asked = {
       ...request,
@@ -120,10 +142,12 @@ export class LanguageModel implements ChatModel {
       chatTemplateKwargs: this.#thinking,
     };
     const chunks = services.client.generate(asked, { ...call, model: info.id });
-    const { legacyFunctions } = request;
+    const { legacyFunctions, documents: read = [] } = request;
+    const documents = () => withAddresses(read, call.origin);
     return {
-      identity: { ...newIdentity(info.id), revision: info.revision, legacyFunctions },
+      identity: { ...newIdentity(info.id), revision: info.revision, legacyFunctions, documents },
       ignored: [...ignored],
+      degraded,
       chunks: measureGeneration(services.metrics, 'llm', chunks, {
         countUsage: true,
         genAi: { side: 'client', model: info.id },

@@ -20,7 +20,7 @@ function open(request: Partial<ChatCompletionRequest>, takesForms = false) {
     modelOf: () => Promise.resolve(undefined),
     nameOf: () => undefined,
   };
-  const service = new MegaServiceModels({} as never, models as never, {} as never);
+  const service = new MegaServiceModels({} as never, models as never, {} as never, {} as never);
   const messages = [{ role: 'user' as const, content: 'Who?' }];
   const whole = { messages, parameters: {}, includeUsage: false, extra: {}, ...request };
   return service.open(definition, whole, {} as HttpCall);

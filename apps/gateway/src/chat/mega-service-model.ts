@@ -10,10 +10,15 @@ import {
 } from '#openai-api';
 import { measureGeneration, Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { searches } from '../mega-services/definition-checks.js';
+import { AttachedFiles, hasFiles, maxFilePassages } from '../input-files/attached-files.js';
+import { searches, takesConversations } from '../mega-services/definition-checks.js';
 import { withAddresses } from '../mega-services/page-address.js';
 import { MegaServiceRunner, type Attachments } from '../mega-services/mega-service-runner.js';
-import { type AnswerForm, inNamesOfHere } from '../mega-services/mega-service-request.js';
+import {
+  type AnswerForm,
+  inNamesOfHere,
+  type MegaServiceRequest,
+} from '../mega-services/mega-service-request.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import {
   assertTakesImages,
@@ -22,6 +27,7 @@ import {
   isInstruction,
   newIdentity,
   unfollowedPrompts,
+  unreadFiles,
 } from './chat-model.js';
 
 /** A mega service as the model of a chat. */
@@ -30,6 +36,8 @@ export class MegaServiceModel implements ChatModel {
   readonly takesImages: boolean;
   readonly callsTools: boolean;
   readonly languageModel: string | undefined;
+  readonly maxFilePassages: number | undefined;
+  readonly degraded: Set<string>;
   readonly ignored: readonly string[];
 
   constructor(
@@ -46,23 +54,37 @@ export class MegaServiceModel implements ChatModel {
       chatTemplateKwargs: TemplateVariables | undefined;
       /** Its model reads images. */
       takesImages: boolean;
+      attached: Pick<AttachedFiles, 'read'>;
+      maxFilePassages: number | undefined;
+      degraded: Set<string>;
     },
   ) {
     this.takesImages = options.takesImages;
+    this.maxFilePassages = options.maxFilePassages;
+    this.degraded = options.degraded;
     this.callsTools = options.callsTools;
     this.languageModel = options.languageModel;
     this.ignored = options.ignored;
   }
 
+  readFiles<Request extends ChatCompletionRequest>(request: Request): Promise<Request> {
+    return Promise.resolve(request);
+  }
+
   start(request: ChatCompletionRequest, call: HttpCall, attachments?: Attachments): ChatRun {
-    const { definition } = this;
-    const { runner, metrics, callsTools, revision, ignored, chatTemplateKwargs } = this.options;
+    const { definition, maxFilePassages: max } = this;
+    const { attached, runner, metrics, callsTools, revision, ignored, chatTemplateKwargs } = this.options;
     const { parameters } = parametersOf(definition, request, callsTools);
     const form = callsTools ? answerForm(request) : undefined;
     const { messages, legacyFunctions } = request;
+    const readFiles: MegaServiceRequest['readFiles'] =
+      max === undefined
+        ? undefined
+        : (given, question, options) => attached.read(given, { question, max }, options);
     const asked = {
       ...attachments,
       messages,
+      ...(readFiles && { readFiles }),
       ...(form && { form }),
       ...(chatTemplateKwargs && { chatTemplateKwargs }),
     };
@@ -71,6 +93,7 @@ export class MegaServiceModel implements ChatModel {
     return {
       identity: { ...newIdentity(definition.name), revision, documents, legacyFunctions },
       ignored: [...ignored],
+      degraded: this.degraded,
       receipt,
       chunks: measureGeneration(metrics, definition.name, chunks, {
         countUsage: true,
@@ -87,6 +110,7 @@ export class MegaServiceModels {
     @Inject(MegaServiceRunner) private readonly runner: MegaServiceRunner,
     @Inject(ModelCatalog) private readonly models: ModelCatalog,
     @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(AttachedFiles) private readonly attached: Pick<AttachedFiles, 'read'>,
   ) {}
 
   /**
@@ -109,7 +133,8 @@ export class MegaServiceModels {
     assertTakesImages(request.messages, input);
     const takesImages = input.includes('image');
     const revision = await this.models.fingerprint(definition, call);
-    const { runner, metrics } = this;
+    const filePassages = await this.#filePassages(definition, request, call);
+    const { runner, metrics, attached } = this;
     const languageModel = this.models.nameOf(definition);
     const { kwargs: chatTemplateKwargs } = thinking;
     const options = {
@@ -121,8 +146,26 @@ export class MegaServiceModels {
       ignored,
       chatTemplateKwargs,
       takesImages,
+      attached,
+      maxFilePassages: filePassages,
+      degraded: unreadFiles(request.messages, filePassages),
     };
     return new MegaServiceModel(definition, options);
+  }
+
+  /**
+   * Maximum number of passages of the request's files. Undefined without a file, and where the language model writes
+   * about the message without documents.
+   */
+  async #filePassages(
+    definition: MegaServiceDefinition,
+    { messages }: ChatCompletionRequest,
+    call: HttpCall,
+  ): Promise<number | undefined> {
+    if (!hasFiles(messages) || !takesConversations(definition)) return undefined;
+    const info = await this.models.modelOf(definition, call);
+    const reads = searches(definition) || info?.quotesDocuments === true;
+    return info && reads ? maxFilePassages(info) : undefined;
   }
 
   /** The variables for the chat template of the language model, unless it quotes sentences and writes nothing. */

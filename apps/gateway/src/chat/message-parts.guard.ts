@@ -11,7 +11,7 @@ import { type HttpCall, ownerOf } from '#service-kit';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { InputFiles } from '../input-files/input-files.js';
+import { InputFiles, type ReadFile } from '../input-files/input-files.js';
 
 const audioPartSchema = z.looseObject({
   input_audio: z.looseObject({ data: z.string(), format: z.string().optional() }),
@@ -42,7 +42,7 @@ export class MessagePartsGuard implements CanActivate {
     for (const { content, index, path } of partsOf(body, 'file'))
       content[index] = {
         type: 'text',
-        text: await this.#textOfFile(content[index], path, ownerOf(request), call),
+        ...(await this.#readFile(content[index], path, ownerOf(request), call)),
       };
     return true;
   }
@@ -62,10 +62,10 @@ export class MessagePartsGuard implements CanActivate {
     }
   }
 
-  #textOfFile(part: unknown, path: string, owner: string, call: HttpCall): Promise<string> {
+  async #readFile(part: unknown, path: string, owner: string, call: HttpCall): Promise<ReadFile> {
     const param = `${path}.file`;
     const parsed = filePartSchema.safeParse(part);
-    if (parsed.success) return this.files.text(parsed.data.file, param, owner, call);
+    if (parsed.success) return this.files.read(parsed.data.file, param, owner, call);
     throw invalidField(param, 'must be an object with file_data or file_id');
   }
 }

@@ -1,16 +1,35 @@
 import { createHash } from 'node:crypto';
-import { extract, invalidField, maxExtractedCharacters, MegaNestError, type ImageBudget } from '#contracts';
+import {
+  extract,
+  invalidField,
+  maxExtractedCharacters,
+  MegaNestError,
+  textOfAttached,
+  type AttachedFile,
+  type ImageBudget,
+} from '#contracts';
 import { ObjectStore, RpcClient } from '#messaging';
 import { inputFileOf, textOfTextFile } from '#responses';
 import { guardedFetch, type HttpCall } from '#service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
+import { AttachedFiles } from './attached-files.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { FileContents, FilesModule } from '../files/files.module.js';
 
 interface LoadedFile {
   filename: string;
   mimeType: string;
+  /** Id of a stored file. */
+  id?: string;
+  /** The address that the file came from. */
+  url?: string;
   bytes: Uint8Array;
+}
+
+/** The text of a file after a line with its name, and its source: a part of a message in place of the file. */
+export interface ReadFile {
+  text: string;
+  attached: AttachedFile;
 }
 
 /** Characters of extracted text in the cache, for the next turns of the same conversations. */
@@ -29,12 +48,14 @@ export class InputFiles {
   ) {}
 
   /**
-   * The text of an `input_file` part, after a line with its name. Errors: invalid_request, not_found, forbidden_url,
-   * unreachable_url, unsupported_file, payload_too_large, each with the path of the field.
+   * The file of an `input_file` part as text. Errors: invalid_request, not_found, forbidden_url, unreachable_url,
+   * unsupported_file, payload_too_large, each with the path of the field.
    */
-  async text(part: Record<string, unknown>, path: string, owner: string, call: HttpCall): Promise<string> {
+  async read(part: Record<string, unknown>, path: string, owner: string, call: HttpCall): Promise<ReadFile> {
     const file = await this.#load(part, path, owner, call);
-    return `${file.filename}:\n${await this.#textOf(file, path, call)}`;
+    const { filename, id, url } = file;
+    const attached = { filename, ...(id !== undefined && { id }), ...(url !== undefined && { url }) };
+    return { text: textOfAttached(attached, await this.#textOf(file, path, call)), attached };
   }
 
   /**
@@ -64,12 +85,13 @@ export class InputFiles {
       const param = `${path}.file_url`;
       const page = await guardedFetch(given.url, { ...options, param, signal: call.signal });
       const filename = given.filename ?? nameInUrl(page.url);
-      return { filename, mimeType: page.mimeType, bytes: page.bytes };
+      return { filename, mimeType: page.mimeType, url: page.url, bytes: page.bytes };
     }
     if ('id' in given) {
       const param = `${path}.file_id`;
       const { file, bytes } = await this.stored.read(owner, given.id, { maxBytes, param });
-      return { filename: given.filename ?? file.filename, mimeType: file.mimeType, bytes };
+      const filename = given.filename ?? file.filename;
+      return { filename, mimeType: file.mimeType, id: given.id, bytes };
     }
     const { bytes } = given;
     if (bytes.length > maxBytes) {
@@ -196,7 +218,7 @@ export function imageOfDataUrl(url: string, param: string): Uint8Array {
 /** Files of requests as text for the model. */
 @Module({
   imports: [FilesModule],
-  providers: [InputFiles],
-  exports: [InputFiles],
+  providers: [InputFiles, AttachedFiles],
+  exports: [InputFiles, AttachedFiles],
 })
 export class InputFilesModule {}

@@ -19,6 +19,12 @@ it.each(['', '   \n', '?', 'a', 'a ?', '…'])(
   },
 );
 
+it('takes a file without a question, which is summarized', () => {
+  const files = [{ filename: 'a', at: 0, length: 4 }];
+  const messages = [{ role: 'user' as const, content: 'a:\nb', files }];
+  expect(() => assertSearchable(definition('retrieval', 'llm'), messages)).not.toThrow();
+});
+
 it.each(['Go', 'C3 po?', '税', '42', 'Что'])('takes %j', (question) => {
   expect(() => ask(question, 'retrieval')).not.toThrow();
 });

@@ -1,9 +1,8 @@
 import { type ChatMessage, invalidField } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
+import { hasWord } from '#text';
+import { hasFiles } from '../input-files/attached-files.js';
 import { questionOf } from './mega-service-request.js';
-
-/** Two letters or digits in a row, or one character of a script in which one character can be a word. */
-const word = /[\p{L}\p{N}]{2}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 /** Whether a mega service searches documents for the question. */
 export function searches({ nodes }: MegaServiceDefinition): boolean {
@@ -14,12 +13,12 @@ export function searches({ nodes }: MegaServiceDefinition): boolean {
 
 /**
  * Refuses a question without a word. A search would find passages for it nevertheless, and the answer would look valid.
- * Errors: invalid_request.
+ * Files without a question are summarized. Errors: invalid_request.
  */
 export function assertSearchable(definition: MegaServiceDefinition, messages: readonly ChatMessage[]): void {
-  if (!searches(definition)) return;
+  if (!searches(definition) || hasFiles(messages)) return;
   const question = questionOf(messages);
-  if (word.test(question)) return;
+  if (hasWord(question)) return;
   const reason = question.trim() === '' ? 'the question is empty' : 'the question has no word to search for';
   throw invalidField('messages', reason);
 }

@@ -1,6 +1,16 @@
-import type { ChatMessage, embed, FileReference, generate, RequestOf, TemplateVariables } from '#contracts';
+import {
+  withoutFiles,
+  type ChatMessage,
+  type embed,
+  type FileReference,
+  type generate,
+  type RequestOf,
+  type RetrievedDocument,
+  type TemplateVariables,
+} from '#contracts';
 import type { NodeContext } from '#dag';
 import type { CallOptions, RpcClient } from '#messaging';
+import type { FilePassages } from '../input-files/attached-files.js';
 import type { ImageStore } from '../input-files/image-store.js';
 
 /** The question for the search of documents, and the turns of its conversation. */
@@ -28,6 +38,14 @@ export interface MegaServiceRequest extends Conversation {
   languageModel?: string | undefined;
   /** Uploaded files of the request. They stay in the object store until it ends. */
   files?: readonly FileReference[];
+  /** Reads the files in messages as passages. Absent: the language model reads their texts in the messages. */
+  readFiles?: (
+    messages: readonly ChatMessage[],
+    question: string,
+    options: CallOptions,
+  ) => Promise<FilePassages>;
+  /** Gets the documents that the language model reads, for citations. */
+  onDocuments?: ((documents: readonly RetrievedDocument[]) => void) | undefined;
   /** Tools and format for the answer. Only for a model that is the last node. */
   form?: AnswerForm;
   /** Variables for the chat template of the language model. */
@@ -53,9 +71,19 @@ export function conversationOf({ context, request }: Pick<NodeCall, 'context' | 
   return (context.inputs['conversation'] as Conversation | undefined) ?? request;
 }
 
-/** The last message of the user. */
+/** The last message of the user, without the texts of its files. */
 export function questionOf(messages: readonly ChatMessage[]): string {
-  return messages.findLast(({ role }) => role === 'user')?.content ?? messages.at(-1)?.content ?? '';
+  const last = lastOfUser(messages);
+  return last ? withoutFiles(last).content : '';
+}
+
+/** The last message of the user, with the texts of its files. */
+export function textOf(messages: readonly ChatMessage[]): string {
+  return lastOfUser(messages)?.content ?? '';
+}
+
+function lastOfUser(messages: readonly ChatMessage[]): ChatMessage | undefined {
+  return messages.findLast(({ role }) => role === 'user') ?? messages.at(-1);
 }
 
 /**

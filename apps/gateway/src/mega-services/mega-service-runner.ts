@@ -4,7 +4,6 @@ import {
   pickParameters,
   runDag,
   type MegaServiceDefinition,
-  type NodeContext,
   type ParameterValues,
   type RunHandle,
   type RunOptions,
@@ -27,9 +26,12 @@ export interface MegaServiceRun {
 }
 
 /** Parts of a request other than its conversation. */
-export type Attachments = Pick<MegaServiceRequest, 'files' | 'embeddings' | 'form' | 'chatTemplateKwargs'>;
+export type Attachments = Pick<
+  MegaServiceRequest,
+  'files' | 'embeddings' | 'form' | 'chatTemplateKwargs' | 'readFiles'
+>;
 
-type Asked = Attachments & Pick<MegaServiceRequest, 'messages'>;
+type Asked = Attachments & Pick<MegaServiceRequest, 'messages' | 'onDocuments'>;
 
 /** Maximum concurrent shadow runs of a gateway. Further requests get no shadow run. */
 const mostShadows = 8;
@@ -53,11 +55,9 @@ export class MegaServiceRunner {
     parameters: ParameterValues,
     call: HttpCall,
   ): MegaServiceRun {
-    let documents: RetrievedDocument[] = [];
-    const watch = ({ service, inputs }: NodeContext) => {
-      if (service === 'llm') documents = (inputs['documents'] ?? []) as RetrievedDocument[];
-    };
-    const handle = this.start(definition, asked, parameters, call, watch);
+    let documents: readonly RetrievedDocument[] = [];
+    const onDocuments = (read: readonly RetrievedDocument[]) => void (documents = read);
+    const handle = this.start(definition, { ...asked, onDocuments }, parameters, call);
     return {
       chunks: handle.stream as AsyncIterable<GenerationChunk>,
       documents: () => documents,
@@ -71,7 +71,6 @@ export class MegaServiceRunner {
     asked: Asked,
     parameters: ParameterValues,
     { requestId, traceparent, deadline, patience, signal, owner = ownerOf({}) }: HttpCall,
-    watch?: (context: NodeContext) => void,
   ): RunHandle {
     const request: MegaServiceRequest = {
       ...asked,
@@ -83,15 +82,11 @@ export class MegaServiceRunner {
       deadline,
       patience,
     };
-    const run = (context: NodeContext) => {
-      watch?.(context);
-      return this.caller.run(context);
-    };
     const currentDeadline = patience && (() => patience.at);
     const version = this.#versionFor(definition, owner, request);
     const served = version && !version.canary?.shadow ? version : definition;
     const own = served === definition ? parameters : pickParameters(served, parameters);
-    const options = { request, run, signal, deadline, currentDeadline };
+    const options = { request, run: this.caller.run, signal, deadline, currentDeadline };
     const handle = runDag({ ...options, definition: served, parameters: own });
     const key = { requestId, owner, megaService: definition.name };
     this.receipts.add(key, handle);
@@ -133,8 +128,8 @@ export class MegaServiceRunner {
     this.#shadows += 1;
     const beside = runDag({
       definition,
-      // Replies of the shadow run must not extend the deadline of the request.
-      request: { ...request, patience: undefined },
+      // Replies of the shadow run must not extend the deadline of the request, and its documents are not cited.
+      request: { ...request, patience: undefined, onDocuments: undefined },
       parameters: pickParameters(definition, parameters),
       run: this.caller.run,
       signal,

@@ -16,4 +16,5 @@ it('keeps the address of a linked document, and gives a file the address of its 
   expect(addresses(link, 'http://localhost:8888')).toEqual(['https://a.example/b']);
   expect(addresses({ document_id: 'file-1' }, 'http://x')).toEqual(['http://x/v1/files/file-1/content']);
   expect(addresses({}, 'http://x')).toEqual([undefined]);
+  expect(addresses({ document_id: 'attached-1', chunk_index: 0 }, 'http://x')).toEqual([undefined]);
 });

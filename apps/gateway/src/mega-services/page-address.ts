@@ -18,7 +18,8 @@ export function withAddresses(
 
 function pathOf({ metadata }: RetrievedDocument): string | undefined {
   const { document_id: id, chunk_index: index } = metadata;
-  if (typeof id !== 'string' || id === '') return undefined;
+  // A file that only the request contains has no page.
+  if (typeof id !== 'string' || id === '' || id.startsWith('attached-')) return undefined;
   if (id.startsWith('file-')) return `/v1/files/${encodeURIComponent(id)}/content`;
   return `/#/documents/${encodeURIComponent(id)}${typeof index === 'number' ? `?passage=${index}` : ''}`;
 }

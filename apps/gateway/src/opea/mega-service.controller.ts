@@ -23,7 +23,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChatRun } from '../chat/chat-model.js';
-import { sendChatCompletion, sendFrames, setReceiptHeaders } from '../chat/chat-reply.js';
+import { sendChatCompletion, sendFrames, setStepHeaders } from '../chat/chat-reply.js';
 import { ChatService } from '../chat/chat.service.js';
 import { speakWhole, type SpokenWish } from '../chat/speak-along.js';
 import { documentsAnswerSchema, MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
@@ -72,7 +72,7 @@ export class MegaServiceController {
     if (outputKindOf(definition) === 'documents') {
       const { body, ignored, receipt } = await this.outputs.documents(definition, received, call);
       setIgnored(reply, ignored);
-      setReceiptHeaders(reply, receipt);
+      setStepHeaders(reply, [], receipt);
       await reply.status(200).send(body);
       return;
     }
@@ -87,7 +87,7 @@ export class MegaServiceController {
       const { choices } = await collectChatCompletion(this.#spoken(run, wish, call), run.identity);
       const [audio = ''] = choices.flatMap(({ message }) => message.audio?.data ?? []);
       setIgnored(reply, run.ignored);
-      if (run.receipt) setReceiptHeaders(reply, run.receipt());
+      setStepHeaders(reply, run.degraded, run.receipt?.());
       return void (await reply.status(200).type('application/json').send(JSON.stringify(audio)));
     }
     if (chat.stream === false) {

@@ -38,6 +38,14 @@ describe('buildGroundedPrompt', () => {
     expect(prompt.passages.map(({ documentId }) => documentId)).toEqual(['d0', 'd1']);
   });
 
+  it('names the file of an attached passage', () => {
+    const metadata = { attached: true, filename: 'tea\ntime.txt' };
+    const attached = [{ ...documents[0]!, metadata }, documents[1]!];
+    const prompt = buildGroundedPrompt({ messages: [user('Hot?')], documents: attached }, settings);
+    expect(prompt.messages[0]?.content).toContain('[1] (attached file tea time.txt) Tea is hot.\n[2] Braces');
+    expect(prompt.passages[0]?.text).toBe('Tea is hot.');
+  });
+
   it('puts the passages before the first question where the profile has a prompt for further ones', () => {
     const messages = [user('First?'), assistant('Yes.'), user('Second?')];
     const followUpPrompt = '### Question: {question}';

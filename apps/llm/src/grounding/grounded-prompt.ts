@@ -1,7 +1,7 @@
 import { invalidField, type ChatMessage, type RetrievedDocument } from '#contracts';
 import type { Profile } from '#service-kit';
 import { countWords, firstWords } from '#text';
-import { sentencesOf } from './sentences.js';
+import { normalizeWhitespace, sentencesOf } from './sentences.js';
 
 export type GroundingSettings = Profile['llm']['grounding'];
 
@@ -46,10 +46,10 @@ const nothingFound =
   'The search found nothing. Use only this conversation and the results of tools; a greeting needs neither. ' +
   'Otherwise say that the documents do not hold the answer.';
 
-/** One line per passage: `[1] text`. */
+/** One line per passage: `[1] text`; `[1] (attached file a.txt) text` for a passage of a file in the messages. */
 export function renderPassages(passages: readonly Passage[]): string {
   if (passages.length === 0) return nothingFound;
-  return passages.map(({ number, text }) => `[${number}] ${text}`).join('\n');
+  return passages.map(({ number, label = '', text }) => `[${number}] ${label}${text}`).join('\n');
 }
 
 interface QuestionTemplates {
@@ -118,6 +118,8 @@ export interface Passage {
   /** From 1. */
   readonly number: number;
   readonly documentId: string;
+  /** The file, before the text of a passage that the user attached. */
+  readonly label?: string | undefined;
   /** One line, with normalized whitespace. */
   readonly text: string;
   /** Sentences in order, separated by single spaces. */
@@ -153,17 +155,24 @@ export interface PassageLimits {
 export function selectPassages(documents: readonly RetrievedDocument[], limits: PassageLimits): Passage[] {
   const passages: Passage[] = [];
   let room = limits.maxContextWords;
-  for (const { id, text } of documents) {
+  for (const { id, text, metadata } of documents) {
     if (passages.length === limits.maxPassages || room <= 0) break;
     const sentences = sentencesOf(text);
     if (sentences.length === 0) continue;
     const fitting = fittingSentences(sentences, room);
-    if (fitting.length > 0) passages.push(createPassage(passages.length + 1, id, fitting));
-    else if (passages.length === 0) passages.push(createPassage(1, id, [firstWords(sentences[0]!, room)]));
+    const label = labelOf(metadata);
+    if (fitting.length > 0) passages.push({ ...createPassage(passages.length + 1, id, fitting), label });
+    else if (passages.length === 0)
+      passages.push({ ...createPassage(1, id, [firstWords(sentences[0]!, room)]), label });
     if (fitting.length < sentences.length) break;
     room -= countWords(fitting.join(' '));
   }
   return passages;
+}
+
+function labelOf({ attached, filename }: RetrievedDocument['metadata']): string | undefined {
+  if (attached !== true || typeof filename !== 'string') return undefined;
+  return `(attached file ${normalizeWhitespace(filename)}) `;
 }
 
 function fittingSentences(sentences: readonly string[], room: number): string[] {

@@ -42,6 +42,7 @@ async function answer(
   answerer: ExtractiveAnswerer,
   texts: readonly string[],
   metadata: Record<string, unknown> = {},
+  asked = question,
 ): Promise<string> {
   const documents = texts.map((text, index): RetrievedDocument => ({
     id: String(index),
@@ -50,7 +51,7 @@ async function answer(
     metadata,
   }));
   let said = '';
-  const messages = [{ role: 'user' as const, content: question }];
+  const messages = [{ role: 'user' as const, content: asked }];
   for await (const { text } of answerer.answer(messages, documents, {}, new AbortController().signal))
     said += text;
   return said;
@@ -70,6 +71,17 @@ describe('ExtractiveAnswerer', () => {
     expect(said).toContain(inPort);
     expect(said).toContain(second);
     expect([inFog, atIsland].filter((text) => said.includes(text))).toEqual([second]);
+  });
+
+  it('quotes the beginnings of attached files when asked for them as a whole', async () => {
+    const { answerer, read } = answererOf({});
+    const asked = 'What is in this file?';
+    const texts = [`${inPort} ${inFog} ${atIsland}`, atIsland];
+    const said = await answer(answerer, texts, { attached: true }, asked);
+    expect(said).toBe(`${inPort} ${inFog} [1] ${atIsland} [2]`);
+    expect(read).toEqual([]);
+    await answer(answerer, texts, {}, asked);
+    expect(read).not.toEqual([]);
   });
 
   it('reads no more than the sentences with most of the words', async () => {

@@ -2,7 +2,7 @@ import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts
 import { loadReader, type Reader } from '#encoders';
 import type { Generator } from '#generation';
 import { announceModel, modelOptions, type Profile } from '#service-kit';
-import { questionWithNames, type RagPrompt } from '#text';
+import { asksForSummary, questionWithNames, type RagPrompt } from '#text';
 import type { LlmEnvironment } from '../llm.environment.js';
 import type { LlmGenerator } from '../open-generator.js';
 import type { GenerateRequest } from '../tools/tool-format.js';
@@ -161,6 +161,9 @@ export class ExtractiveAnswerer {
     if (said !== undefined) return { answer: { text: said, citations: [], confidence: 1 }, promptTokens: 0 };
     const question = questionWithNames(messages);
     const passages = readPassages(documents);
+    const isWhole = asksForSummary(asked.at(-1) ?? '') && documents.every(isAttached);
+    const beginnings = isWhole ? beginningsOf(passages) : [];
+    if (beginnings.length > 0) return { answer: writeAnswer('', beginnings, 1, idOf), promptTokens: 0 };
     const ranking = await rankSentences(
       question,
       passages,
@@ -174,6 +177,25 @@ export class ExtractiveAnswerer {
     const opening = ranking.quotes === 1 ? '' : unsureOpening;
     return { answer: writeAnswer(opening, quotes, confidence, idOf), promptTokens };
   }
+}
+
+/** A passage of a file in the messages; the question may be about the file as a whole. */
+function isAttached({ metadata }: RetrievedDocument): boolean {
+  return metadata['attached'] === true;
+}
+
+/** Limit for the sentences that are quoted from the beginning of a passage. */
+const mostOfBeginning = 2;
+
+/** The first sentences of each passage: what a file is about, without a question to rank its sentences. */
+function beginningsOf(passages: readonly ReadPassage[]): Quote[] {
+  const filled = passages.filter(({ sentences }) => sentences.length > 0);
+  return filled.map((passage) => {
+    const first = passage.sentences.slice(0, mostOfBeginning);
+    const quote = quoteOfSeveral(first, passage);
+    const isProse = first.every(({ kind }) => kind === 'paragraph');
+    return isProse ? { ...quote, text: first.map(({ text }) => text).join(' ') } : quote;
+  });
 }
 
 /** The quotes of an answer. A further quote must come from another section where the documents have headings. */

@@ -29,6 +29,24 @@ const chatImageSchema = z.object({
   at: z.int().min(0).optional(),
 });
 
+/** The source of a file in a message: a stored file has an `id`, a file of the web a `url`. */
+export const attachedFileSchema = z.object({
+  filename: z.string(),
+  id: z.string().optional(),
+  url: z
+    .string()
+    .regex(/^https?:/i)
+    .optional(),
+});
+export type AttachedFile = z.infer<typeof attachedFileSchema>;
+
+/** A file of a turn. Its text, after a line with its name, is a part of the turn's `content`. */
+export interface ChatFile extends AttachedFile {
+  /** Number of characters of the content before it. */
+  at: number;
+  length: number;
+}
+
 /** A turn of the conversation: its content as text, and its images. */
 export const chatMessageSchema = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
@@ -43,7 +61,8 @@ export const chatMessageSchema = z.object({
   /** Of the assistant: its reasoning before `content`. */
   reasoning: z.string().optional(),
 });
-export type ChatMessage = z.infer<typeof chatMessageSchema>;
+/** A turn in the gateway also knows which ranges of its `content` are files. Services do not get them. */
+export type ChatMessage = z.infer<typeof chatMessageSchema> & { files?: ChatFile[] };
 
 const jsonSchema = z.union([z.boolean(), z.record(z.string(), z.unknown())]);
 

@@ -94,6 +94,20 @@ describe('toChatMessages', () => {
     expect(() => convert([nameless])).toThrow('call_id: is required');
   });
 
+  it('knows which part of a turn is a file', () => {
+    const content = [
+      { type: 'input_text', text: 'Read.' },
+      { type: 'input_text', text: 'a.txt:\nOne.', attached: { filename: 'a.txt', id: 'file-1' } },
+    ];
+    expect(convert([{ role: 'user', content }]).messages).toEqual([
+      {
+        role: 'user',
+        content: 'Read.\na.txt:\nOne.',
+        files: [{ filename: 'a.txt', id: 'file-1', at: 6, length: 11 }],
+      },
+    ]);
+  });
+
   it('takes items of additional tools for no turns, and names none of them as ignored', () => {
     const tools = [{ type: 'function', name: 'add' }];
     const items = [

@@ -1,7 +1,9 @@
 import {
+  attachedFileOf,
   invalidField,
   joinPieces,
   MegaNestError,
+  type ChatContent,
   type ChatMessage,
   type ContentPiece,
   type ToolCall,
@@ -107,7 +109,7 @@ function toChatMessage(item: StoredItem, path: string, use: ImageUse): ChatMessa
 }
 
 /** An output without a call: the model reads it as a text of the user. */
-function namedOutput({ name, namespace }: StoredItem, { content, ...rest }: Content): ChatMessage {
+function namedOutput({ name, namespace }: StoredItem, { content, ...rest }: ChatContent): ChatMessage {
   const tool = modelToolName(String(name), typeof namespace === 'string' ? namespace : undefined);
   const heading = `[${tool}]\n`;
   const images = rest.images?.map((image) => ({
@@ -130,9 +132,7 @@ function callOf(item: StoredItem): ToolCall | undefined {
   };
 }
 
-type Content = Pick<ChatMessage, 'content' | 'images'>;
-
-function outputOf({ output }: StoredItem, path: string, use: ImageUse): Content {
+function outputOf({ output }: StoredItem, path: string, use: ImageUse): ChatContent {
   if (typeof output === 'string') return { content: output };
   if (Array.isArray(output)) return contentOf(output, `${path}.output`, use);
   return { content: JSON.stringify(output ?? '') };
@@ -141,14 +141,14 @@ function outputOf({ output }: StoredItem, path: string, use: ImageUse): Content 
 type Part = Record<string, unknown>;
 const isImage = ({ type }: Part) => type === 'input_image';
 
-function contentOf(content: unknown, path: string, use: ImageUse): Content {
+function contentOf(content: unknown, path: string, use: ImageUse): ChatContent {
   if (typeof content === 'string') return { content };
   return joinPieces(
     (content as Part[]).map((part, index): ContentPiece => {
       const place = `${path}[${index}]`;
       return use === 'take' && isImage(part)
         ? { image: imageOf(part, place) }
-        : { text: partText(part, place, use) };
+        : { text: partText(part, place, use), file: attachedFileOf(part) };
     }),
   );
 }

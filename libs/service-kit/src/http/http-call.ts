@@ -167,7 +167,7 @@ export async function* withinDeadline<Item>(
 /** The header that names the fields of a request that had no effect. */
 export const ignoredHeaderName = 'x-meganest-ignored';
 /** The header that names the steps that failed for an answer. */
-const degradedHeaderName = 'x-meganest-degraded';
+export const degradedHeaderName = 'x-meganest-degraded';
 
 /** Characters of the header, and of one name in it. */
 const longestHeader = 1024;

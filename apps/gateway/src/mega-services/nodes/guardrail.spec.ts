@@ -1,4 +1,11 @@
-import type { ChatMessage, GenerationChunk, GuardrailJudgement } from '#contracts';
+import {
+  filesOf,
+  joinPieces,
+  textOfAttached,
+  type ChatMessage,
+  type GenerationChunk,
+  type GuardrailJudgement,
+} from '#contracts';
 import { describe, expect, it } from 'vitest';
 import type { AnswerForm, NodeCall } from '../mega-service-request.js';
 import { callGuardrail, guardAnswers } from './guardrail.js';
@@ -12,7 +19,11 @@ function judgeMessages(messages: ChatMessage[], form?: AnswerForm) {
         judgements: texts.map((text) => ({
           action: text.includes('bomb') ? 'block' : text.includes('plum') ? 'redact' : 'pass',
           text: text.replaceAll('plum', '[fruit]'),
-          findings: [],
+          findings: [...text.matchAll(/plum/g)].map(({ index }) => ({
+            start: index,
+            end: index + 4,
+            replacement: '[fruit]',
+          })),
         })),
       }),
   };
@@ -75,6 +86,23 @@ describe('callGuardrail', () => {
         { content: 'a [fruit]' },
       ],
     });
+  });
+
+  it('judges the text of files, and knows where they are after a redaction', async () => {
+    const fileOf = (text: string): ChatMessage => ({
+      role: 'user',
+      ...joinPieces([
+        { text: 'A plum?' },
+        { text: textOfAttached({ filename: 'plum.txt' }, text), file: { filename: 'plum.txt' } },
+        { text: 'Which plum?' },
+      ]),
+    });
+    expect(await judgeMessages([fileOf('a bomb')])).toMatchObject({ cut: true });
+    const judged = await judgeMessages([fileOf('one plum.')]);
+    if (!('messages' in judged)) throw new Error('the request is blocked');
+    const [message] = judged.messages;
+    expect(filesOf(message!)).toMatchObject([{ text: '[fruit].txt:\none [fruit].' }]);
+    expect(judged.query).toBe('A [fruit]?\nWhich [fruit]?');
   });
 });
 

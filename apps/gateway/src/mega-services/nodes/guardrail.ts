@@ -1,6 +1,8 @@
 import {
   invalidField,
   judge,
+  moveFiles,
+  type Change,
   type ChatMessage,
   type Citation,
   type GenerationChunk,
@@ -14,15 +16,9 @@ import { conversationOf, questionOf, type Conversation, type NodeCall } from '..
 interface OpenAnswer {
   /** Characters of the model's text up to now. */
   read: number;
+  /** The redacted ranges of the model's text. */
   changes: Change[];
   blocked: boolean;
-}
-
-/** A redacted range of the model's text, and the length of its replacement. */
-interface Change {
-  start: number;
-  end: number;
-  length: number;
 }
 
 /**
@@ -87,7 +83,7 @@ function keptChunk(
   };
 }
 
-function changesOf({ findings }: GuardrailJudgement): Change[] {
+function changesOf({ findings }: Pick<GuardrailJudgement, 'findings'>): Change[] {
   return findings.flatMap(({ start, end, replacement }) =>
     start === undefined || end === undefined ? [] : [{ start, end, length: replacement?.length ?? 0 }],
   );
@@ -105,8 +101,8 @@ function moveCitation(citation: Citation, changes: readonly Change[]): Citation[
 /** One of the texts of a turn. The caller can write all of them, for each role. */
 interface Said {
   text: string;
-  /** Returns the turn with another text in this place. */
-  replace: (message: ChatMessage, text: string) => ChatMessage;
+  /** Returns the turn with another text in this place, which differs in these ranges. */
+  replace: (message: ChatMessage, text: string, changes: readonly Change[]) => ChatMessage;
   index: number;
 }
 
@@ -137,7 +133,8 @@ export async function callGuardrail(call: NodeCall): Promise<Conversation | Shor
     );
   const judged = [...messages];
   asked.forEach(({ text, replace, index }, position) => {
-    judged[index] = replace(judged[index]!, judgements[position]?.text ?? text);
+    const { text: kept = text, findings = [] } = judgements[position] ?? {};
+    judged[index] = replace(judged[index]!, kept, changesOf({ findings }));
   });
   return { messages: judged, query: questionOf(judged) };
 }
@@ -161,8 +158,7 @@ const mostTexts = 1000;
 function textsOf({ content, reasoning, name, toolCalls }: ChatMessage, index: number): Said[] {
   const said: Said[] = [];
   if (name) said.push({ index, text: name, replace: (message, text) => ({ ...message, name: text }) });
-  if (content !== '')
-    said.push({ index, text: content, replace: (message, text) => ({ ...message, content: text }) });
+  if (content !== '') said.push({ index, text: content, replace: withContent });
   if (reasoning)
     said.push({ index, text: reasoning, replace: (message, text) => ({ ...message, reasoning: text }) });
   toolCalls?.forEach((made, place) => {
@@ -175,6 +171,12 @@ function textsOf({ content, reasoning, name, toolCalls }: ChatMessage, index: nu
     }
   });
   return said;
+}
+
+/** Replaces the content. The ranges of its files move with the redactions. */
+function withContent(message: ChatMessage, content: string, changes: readonly Change[]): ChatMessage {
+  const { files } = message;
+  return { ...message, content, ...(files && { files: moveFiles(files, changes) }) };
 }
 
 /** Judges an answer sentence by sentence while the model writes it. */

@@ -42,6 +42,19 @@ describe('QuestionCondenser', () => {
     expect(reports).toEqual([{ degraded: { query: 'cut to 8000 characters' } }]);
   });
 
+  it('searches without the texts of files', async () => {
+    const { ask } = condenser();
+    const files = [{ filename: 'a.txt', at: 0, length: 13 }];
+    const messages: ChatMessage[] = [
+      { role: 'user', content: 'a.txt:\nMelons.', files: [{ ...files[0]!, length: 14 }] },
+      { role: 'user', content: rewritten },
+    ];
+    expect(await ask({ messages, query: rewritten })).toBe(rewritten);
+    const again = [...turns('Who built the Zorvan observatory?', 'Ann Lee.'), { ...messages[0]! }];
+    again[2]!.content += '\nand who paid for it?';
+    expect(await ask({ messages: again, query: 'and who paid for it?' })).toBe(byWords);
+  });
+
   it('searches with the question of the model, which is asked once for a conversation', async () => {
     const { ask, asked, reports } = condenser(() => Promise.resolve({ question: rewritten }));
     expect(await Promise.all([ask(), ask()])).toEqual([rewritten, rewritten]);

@@ -1,4 +1,4 @@
-import { condense, maxQueryCharacters, MegaNestError } from '#contracts';
+import { condense, maxQueryCharacters, MegaNestError, withoutFiles } from '#contracts';
 import type { NodeRunner } from '#dag';
 import { RpcClient, type CallOptions } from '#messaging';
 import { condenseQuestion } from '#text';
@@ -61,8 +61,9 @@ export class QuestionCondenser {
   async searchedFor(conversation: Conversation, asking: Asking): Promise<string> {
     const known = this.#questions.get(conversation);
     if (known) return (await known).question.slice(0, maxQueryCharacters);
-    if (!hasHistory(conversation)) return cutQuestion(conversation.query, asking);
-    const running = this.#condense(conversation, asking);
+    const asked = { ...conversation, messages: conversation.messages.map(withoutFiles) };
+    if (!hasHistory(asked)) return cutQuestion(asked.query, asking);
+    const running = this.#condense(asked, asking);
     this.#questions.set(conversation, running);
     const { question, by, problem } = await running;
     if (by) asking.report({ searched: { question, by } });

@@ -18,10 +18,12 @@ import {
   type RetrievedDocument,
 } from '#contracts';
 import { chatTaskOf } from '#text';
+import { asksForFiles, hasFiles } from '../../input-files/attached-files.js';
 import {
   affinityOf,
   conversationOf,
   questionOf,
+  textOf,
   type Conversation,
   type NodeCall,
 } from '../mega-service-request.js';
@@ -34,33 +36,59 @@ function isTask(call: NodeCall): boolean {
   return chatTaskOf(conversationOf(call).messages) !== undefined;
 }
 
-/** Asks the language model for an answer, with the documents of the node before it. */
-export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
+/** Whether a search can find nothing: for a task of a chat page, and for a question about attached files as a whole. */
+function needsNoSearch(call: NodeCall): boolean {
+  return isTask(call) || asksForFiles(conversationOf(call).messages);
+}
+
+/** Asks the language model for an answer, with the files of the messages and the documents of the node before it. */
+export async function* callGenerate(call: NodeCall): AsyncGenerator<GenerationChunk, void, void> {
   const { client, context, options, images } = call;
   const { signal } = options;
-  const documents = context.inputs['documents'] as RetrievedDocument[] | undefined;
-  const { form, chatTemplateKwargs } = call.request;
+  const { form, chatTemplateKwargs, onDocuments } = call.request;
+  const { messages: asked, documents } = await readDocuments(call);
   const request: RequestOf<typeof generate> = {
     ...context.parameters,
     ...form,
     ...(chatTemplateKwargs && { chat_template_kwargs: chatTemplateKwargs }),
-    messages: conversationOf(call).messages,
+    messages: asked,
   };
-  // An empty list differs from an absent list: the search found no documents.
-  if (documents && !isTask(call)) {
+  if (documents) {
     request.documents = documents;
+    onDocuments?.(documents);
     context.report({ documentIds: documents.map(({ id }) => id) });
   }
-  const affinity = affinityOf(request.messages);
-  return images.lend(request.messages, { signal }, (messages) =>
+  const affinity = affinityOf(asked);
+  yield* images.lend(asked, { signal }, (messages) =>
     client.stream(generate, { ...request, messages }, { ...options, affinity }),
   );
+}
+
+/**
+ * The passages of the files in the messages, then the documents of the node before. Their scores have different scales,
+ * and the question points at its files first. An empty list differs from an absent list: the search found no documents.
+ */
+async function readDocuments(
+  call: NodeCall,
+): Promise<{ messages: ChatMessage[]; documents?: RetrievedDocument[] }> {
+  const { context, request } = call;
+  const { messages } = conversationOf(call);
+  if (isTask(call)) return { messages };
+  const found = context.inputs['documents'] as RetrievedDocument[] | undefined;
+  if (!request.readFiles || !hasFiles(messages)) return { messages, ...(found && { documents: found }) };
+  const read = await request.readFiles(messages, await call.searchedFor(), call.options);
+  const { problem, total } = read;
+  context.report({
+    files: { passages: total, read: read.documents.length },
+    ...(problem && { degraded: { reranking: problem } }),
+  });
+  return { messages: read.messages, documents: [...read.documents, ...(found ?? [])] };
 }
 
 /** The text of the request: its question, then its files in their order. */
 export async function callExtract(call: NodeCall): Promise<string> {
   const { request, context } = call;
-  const texts = [conversationOf(call).query.trim()].filter(Boolean);
+  const texts = [textOf(conversationOf(call).messages).trim()].filter(Boolean);
   for (const [index, file] of (request.files ?? []).entries()) texts.push(await readFile(call, file, index));
   if (texts.length === 0) {
     throw invalidField('messages', 'there is no text to read: send a text, or files');
@@ -84,19 +112,19 @@ async function readFile({ client, options }: NodeCall, file: FileReference, inde
 /** Asks the language model for a summary. */
 export function callSummarize(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
-  const request = { ...context.parameters, text: textOf(call) };
+  const request = { ...context.parameters, text: writtenText(call) };
   return client.stream(summarize, request, options);
 }
 
 /** Asks the language model for questions and answers about a text. */
 export function callFaq(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
-  const request = { ...context.parameters, text: textOf(call) };
+  const request = { ...context.parameters, text: writtenText(call) };
   return client.stream(writeFaq, request, options);
 }
 
-function textOf(call: NodeCall): string {
-  return (call.context.inputs['text'] as string | undefined) ?? conversationOf(call).query;
+function writtenText(call: NodeCall): string {
+  return (call.context.inputs['text'] as string | undefined) ?? textOf(conversationOf(call).messages);
 }
 
 /**
@@ -104,7 +132,7 @@ function textOf(call: NodeCall): string {
  * passages.
  */
 export async function callEmbedding(call: NodeCall): Promise<string> {
-  if (isTask(call)) return '';
+  if (needsNoSearch(call)) return '';
   const { client, context, options } = call;
   const query = await call.searchedFor();
   const request = { truncate: true, ...context.parameters, inputs: [query] };
@@ -124,7 +152,7 @@ export async function callEmbedInputs(call: NodeCall): Promise<ReplyOf<typeof em
 
 /** The documents for the question. */
 export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]> {
-  if (isTask(call)) return [];
+  if (needsNoSearch(call)) return [];
   const { client, context, options } = call;
   const query = await call.searchedFor();
   const embedding = context.inputs['embedding'] as string | undefined;

@@ -14,7 +14,6 @@ import {
   Owner,
   SchemaPipe,
   sendEventStream,
-  setDegraded,
   setIgnored,
   type HttpCall,
 } from '#service-kit';
@@ -33,7 +32,7 @@ import {
   Res,
 } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { setReceiptHeaders } from '../../chat/chat-reply.js';
+import { setStepHeaders } from '../../chat/chat-reply.js';
 import { ContextWindow } from '../context/context-window.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 import { ResponsePlanner } from '../execution/response-planner.js';
@@ -163,9 +162,7 @@ export class ResponsesController {
 function setResponseHeaders(reply: FastifyReply, plan: ResponsePlan, run: ResponseRun): void {
   const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
   setIgnored(reply, ignored);
-  setDegraded(reply, [...(run.generation?.degraded ?? [])]);
-  const receipt = run.generation?.receipt();
-  if (receipt) setReceiptHeaders(reply, receipt);
+  setStepHeaders(reply, run.generation?.degraded ?? [], run.generation?.receipt());
 }
 
 async function sendResponse(reply: FastifyReply, response: ResponseObject): Promise<void> {

@@ -96,7 +96,7 @@ export class ContextReader {
 
   async #readPart(part: Part, path: string, { owner, call, images, budget }: ReadOptions): Promise<Part> {
     if (part['type'] === 'input_file')
-      return { type: 'input_text', text: await this.files.text(part, path, owner, call) };
+      return { type: 'input_text', ...(await this.files.read(part, path, owner, call)) };
     if (part['type'] !== 'input_image') return part;
     if (images === 'describe') return { type: 'input_text', text: describeImage(part) };
     if (images !== 'take') return part;

@@ -1,4 +1,4 @@
-import { MegaNestError, type GenerationChunk } from '#contracts';
+import { MegaNestError, withoutFiles, type ChatMessage, type GenerationChunk } from '#contracts';
 import type { RunReceipt } from '#dag';
 import { namingFormParams, namingToolParams } from '#openai-api';
 import { fileSearchSteps, modelTools, type MachineStep } from '#responses';
@@ -7,6 +7,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ChatModel, ChatRun } from '../../chat/chat-model.js';
 import { ChatService } from '../../chat/chat.service.js';
+import { hasFiles } from '../../input-files/attached-files.js';
+import { withAddresses } from '../../mega-services/page-address.js';
 import { Compactor } from '../compaction/compactor.js';
 import { ContextWindow } from '../context/context-window.js';
 import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
@@ -20,7 +22,7 @@ const defaultRetrySeconds = 1;
 export interface ResponseGeneration {
   /** Fields of the request without effect on this model. */
   ignored: string[];
-  /** Steps of server tools that failed or worked in another way than wanted, so far. */
+  /** Steps that failed, or worked in another way than wanted, so far; besides those of the receipt. */
   degraded: ReadonlySet<string>;
   /** The times of the steps of a mega service, once it runs. */
   receipt: () => RunReceipt | undefined;
@@ -44,10 +46,12 @@ export class GenerationStarter {
    */
   async start(plan: ResponsePlan, asked: HttpCall, patient: boolean): Promise<ResponseGeneration> {
     const own = modelTools(plan.initial.tools);
-    const model = await this.chat.open(plan.job.chat, asked, own.tools.length > 0);
+    const model = await this.chat.open(plan.job.chat, asked, own.tools.length > 0).catch((error: unknown) => {
+      throw namedInput(error);
+    });
     const call = { ...asked, model: model.languageModel };
+    const { degraded } = model;
     const ignored = model.ignored.map(inResponseNames);
-    const degraded = new Set<string>();
     if (!model.isMegaService) {
       const preparation = { plan, call, model, patient, degraded };
       const steps = plan.job.warmUp ? this.#warmUp(preparation) : this.#compactedWithTools(preparation);
@@ -94,7 +98,9 @@ export class GenerationStarter {
   }
 
   async *#withTools({ plan, call, model, patient, degraded }: Preparation): AsyncGenerator<MachineStep> {
-    const { job, initial, owner, toolSecrets: secrets } = plan;
+    const { initial, owner, toolSecrets: secrets } = plan;
+    const chat = await model.readFiles(plan.job.chat, call);
+    const job = { ...plan.job, chat };
     const endings: (() => Promise<void>)[] = [];
     const { paths } = modelTools(initial.tools);
     const paramOf = (tool: number, field: string) =>
@@ -109,13 +115,14 @@ export class GenerationStarter {
     };
     const include = new Set(job.include);
     const atEnd = (work: () => Promise<void>) => void endings.push(work);
-    const { toolItems: items, chat } = job;
+    const { toolItems: items } = job;
     const { takesImages, callsTools } = model;
     const { messages } = chat;
     const context = { owner, include, items, messages, secrets, atEnd, call, takesImages, degraded };
     const findSource = (type: string) => this.sources.find(type);
     try {
-      yield* toolLoop({ response: initial, context, callsTools, findSource, generate });
+      const passages = withAddresses(chat.documents ?? [], call.origin);
+      yield* toolLoop({ response: initial, context, passages, callsTools, findSource, generate });
     } finally {
       await Promise.allSettled(endings.map((work) => work()));
     }
@@ -137,12 +144,27 @@ export class GenerationStarter {
     return startNamed(model, asked, call);
   }
 
+  /**
+   * The turns that fit into the window. Files that become passages do not count, so their turns stay.
+   */
+  async #fitting(
+    all: ChatMessage[],
+    { maxFilePassages }: ChatModel,
+    fit: (shown: ChatMessage[]) => Promise<ChatMessage[]>,
+  ): Promise<ChatMessage[]> {
+    if (all.length <= 1) return all;
+    const shown = maxFilePassages === undefined ? all : all.map(withoutFiles);
+    const kept = new Set(await fit(shown));
+    return all.filter((turn, index) => kept.has(shown[index]!) || hasFiles([turn]));
+  }
+
   /** The language model refuses a conversation that is too long. A mega service would drop turns without a request. */
   async #runMegaService({ job, initial }: ResponsePlan, model: ChatModel, call: HttpCall) {
     const { chat, truncation } = job;
     const { messages: all, parameters } = chat;
-    const messages =
-      all.length > 1 ? await this.window.fit(all, truncation, parameters.max_tokens, call) : all;
+    const messages = await this.#fitting(all, model, (shown) =>
+      this.window.fit(shown, truncation, parameters.max_tokens, call),
+    );
     const asked = { ...chat, messages };
     const { tools, targets } = modelTools(initial.tools);
     if (model.callsTools && tools.length > 0) {
@@ -170,7 +192,10 @@ async function* chunksOf(open: () => Promise<ChatRun>): AsyncGenerator<Generatio
   yield* (await open()).chunks;
 }
 
-/** A mega service shows the retrieved documents when its answer begins. */
+/**
+ * A mega service shows the retrieved documents when its answer begins. The passages of files in messages can be cited,
+ * too, but are not results of its search.
+ */
 async function* megaServiceSteps(
   { searchQuery, includeSearchResults }: GenerationJob,
   open: () => Promise<ChatRun>,
@@ -178,9 +203,17 @@ async function* megaServiceSteps(
   const run = await open();
   let first = true;
   for await (const chunk of run.chunks) {
-    const documents = run.identity.documents?.() ?? [];
-    if (first && searchQuery !== null)
-      yield* fileSearchSteps({ query: searchQuery, documents, includeResults: includeSearchResults });
+    if (first) {
+      const documents = run.identity.documents?.() ?? [];
+      const found = documents.filter(({ metadata }) => metadata['attached'] !== true);
+      yield { type: 'documents', documents: documents.filter((passage) => !found.includes(passage)) };
+      if (searchQuery !== null)
+        yield* fileSearchSteps({
+          query: searchQuery,
+          documents: found,
+          includeResults: includeSearchResults,
+        });
+    }
     first = false;
     yield { type: 'chunk', chunk };
   }
@@ -223,9 +256,13 @@ async function* namingInput<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator
   try {
     yield* chunks;
   } catch (error) {
-    if (!(error instanceof MegaNestError) || error.param !== 'messages') throw error;
-    throw MegaNestError.fromBody({ ...error.toBody(), param: 'input' });
+    throw namedInput(error);
   }
+}
+
+function namedInput(error: unknown): unknown {
+  if (!(error instanceof MegaNestError) || error.param !== 'messages') return error;
+  return MegaNestError.fromBody({ ...error.toBody(), param: 'input' });
 }
 
 /** Continues an iteration whose first step was taken already. Leaving it ends the source. */

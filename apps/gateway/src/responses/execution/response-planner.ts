@@ -14,6 +14,7 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#service-kit';
 import { ChatService, type ResolvedChat } from '../../chat/chat.service.js';
+import { asksForFiles } from '../../input-files/attached-files.js';
 import type { ResolvedModel } from '../../models/model-catalog.js';
 import { searches } from '../../mega-services/definition-checks.js';
 import { questionOf } from '../../mega-services/mega-service-request.js';
@@ -93,7 +94,8 @@ export class ResponsePlanner {
       job: {
         chat: chatRequestOf(request, messages),
         truncation: settings.truncation,
-        searchQuery: definition && searches(definition) ? questionOf(messages) : null,
+        searchQuery:
+          definition && searches(definition) && !asksForFiles(messages) ? questionOf(messages) : null,
         includeSearchResults: include.has('file_search_call.results'),
         include: [...include],
         ...(warmUp && { warmUp }),

@@ -44,6 +44,8 @@ export interface GenerationTurn {
 export interface ToolLoopOptions {
   response: ResponseObject;
   context: Omit<ToolContext, 'documents' | 'response'>;
+  /** Passages of the files in the messages, before those that tools find. */
+  passages?: readonly RetrievedDocument[];
   /** The model calls tools. Otherwise only the tools that work without a call are opened. */
   callsTools: boolean;
   findSource: (type: string) => ServerToolSource | undefined;
@@ -65,7 +67,8 @@ export async function* toolLoop(options: ToolLoopOptions): AsyncGenerator<Machin
   const { response, generate } = options;
   const all = modelTools(response.tools);
   const own = options.callsTools ? all : { ...all, tools: [], targets: new Map<string, CallTarget>() };
-  const documents: RetrievedDocument[] = [];
+  const documents: RetrievedDocument[] = [...(options.passages ?? [])];
+  if (documents.length > 0) yield { type: 'documents', documents: [...documents] };
   const context: ToolContext = { ...options.context, response, documents };
   const messages = [...context.messages];
   const opened = yield* openAll(own.others, options, { context, documents, messages, taken: own.targets });

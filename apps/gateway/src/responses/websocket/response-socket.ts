@@ -6,7 +6,13 @@ import {
   type ResponseRequest,
   type StoredItem,
 } from '#responses';
-import { ignoredHeader, ignoredHeaderName, parseJsonBody, type HttpCall } from '#service-kit';
+import {
+  degradedHeaderName,
+  ignoredHeader,
+  ignoredHeaderName,
+  parseJsonBody,
+  type HttpCall,
+} from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -179,7 +185,7 @@ export class ResponseSocket {
   }
 
   async #follow({ plan, run }: StartedTurn, message: SocketMessage): Promise<void> {
-    const headers = ignoredFieldsHeader(plan, run);
+    const headers = headersOf(plan, run);
     for await (const event of run.log.follow(-1, this.#gone.signal)) {
       // Before the client receives the end: it may continue the response at once, also on another lane.
       this.#remember(plan, event, message);
@@ -258,10 +264,19 @@ function errorMessage(error: MegaNestError): object {
   return { ...event, error: { ...event.error, ...headers }, status: error.status, sequence_number: 0 };
 }
 
-/** The header for ignored fields. A WebSocket message has no headers, so the first event of a response carries it. */
-function ignoredFieldsHeader(plan: ResponsePlan, run: ResponseRun): Record<string, string> | undefined {
-  const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
-  return ignored.length > 0 ? { [ignoredHeaderName]: ignoredHeader(ignored) } : undefined;
+/**
+ * The headers for ignored fields and for missing steps. A WebSocket message has no headers, so the first event of a
+ * response carries them.
+ */
+function headersOf(plan: ResponsePlan, run: ResponseRun): Record<string, string> | undefined {
+  const { ignored = [], degraded = [] } = run.generation ?? {};
+  const steps = [...degraded];
+  const fields = [...plan.ignored, ...ignored];
+  const headers = {
+    ...(fields.length > 0 && { [ignoredHeaderName]: ignoredHeader(fields) }),
+    ...(steps.length > 0 && { [degradedHeaderName]: ignoredHeader(steps) }),
+  };
+  return Object.keys(headers).length > 0 ? headers : undefined;
 }
 
 /** A client's message, parsed as far as necessary before its turn. */
