@@ -1,4 +1,5 @@
 import type { ParsedDocument, DocumentBlock } from '../reading/parsed-document.js';
+import { withoutContents } from './table-of-contents.js';
 import { unitsOf, countWords, type TextUnit } from './text-units.js';
 
 /** A passage of a document, ready to be embedded and stored. */
@@ -21,13 +22,13 @@ export interface DocumentChunk {
 /**
  * Splits a document into passages of at most `chunkSize` words. A passage never crosses a heading and ends at the end
  * of a sentence. Rows and list items stay whole if they fit. Every word occurs in order in the text or headings of at
- * least one chunk.
+ * least one chunk, except for those of a table of contents, which are in the headings.
  */
 export function chunkDocument(
   document: Pick<ParsedDocument, 'blocks'>,
   options: ChunkingOptions,
 ): DocumentChunk[] {
-  return sectionsOf(document.blocks).flatMap(({ headings, blocks }) => {
+  return sectionsOf(withoutContents(document.blocks)).flatMap(({ headings, blocks }) => {
     const units = blocks.flatMap((block) => unitsOf(block, options.chunkSize));
     return packUnits(units, options).map((packed) => toChunk(packed, headings));
   });

@@ -49,6 +49,48 @@ describe('plain text', () => {
     ]);
   });
 
+  it('joins the lines of a text that is wrapped unevenly, and finds its headings without marks', async () => {
+    const text = [
+      'SOCIETY OF THE MILL',
+      'Minutes of the meeting on Tuesday 11 June',
+      'at the home of the chair',
+      '',
+      '1. Minutes',
+      'The minutes of 7 May were accepted.',
+      '',
+      '2. Scales',
+      'The scales were installed on 25 May on mills 2 and 7. Mill 7 ground 4.6 kg in one day',
+      'during the harvest. The data can be seen',
+      'on the website.',
+      '1. Ask for a price',
+      '2. Buy another one',
+      '',
+      'Chair: Ada Lovelace',
+      'Next meeting: 9 July, at the same place and the same hour',
+      '',
+      'CLEANING',
+      '',
+      'Wipe it.',
+    ].join('\n');
+    expect(await outline('minutes.txt', text)).toEqual([
+      ['h2', 'SOCIETY OF THE MILL'],
+      ['paragraph', 'Minutes of the meeting on Tuesday 11 June at the home of the chair'],
+      ['h3', '1. Minutes'],
+      ['paragraph', 'The minutes of 7 May were accepted.'],
+      ['h3', '2. Scales'],
+      [
+        'paragraph',
+        'The scales were installed on 25 May on mills 2 and 7. Mill 7 ground 4.6 kg in one day during the harvest. The data can be seen on the website.',
+      ],
+      ['list-item', '1. Ask for a price'],
+      ['list-item', '2. Buy another one'],
+      ['paragraph', 'Chair: Ada Lovelace'],
+      ['paragraph', 'Next meeting: 9 July, at the same place and the same hour'],
+      ['h2', 'CLEANING'],
+      ['paragraph', 'Wipe it.'],
+    ]);
+  });
+
   it('reads many lines without a blank one', async () => {
     const lines = 'INFO a sack is ground\n'.repeat(140_000);
     expect((await read('mill.log', lines)).blocks).toHaveLength(140_000);
@@ -130,6 +172,30 @@ describe('encodings', () => {
 });
 
 describe('markdown', () => {
+  it('leaves out the marks of site generators, but not in code', async () => {
+    const text = [
+      '## Installing {#install .wide}',
+      '',
+      '{{< callout type="info" >}} Version 3 reads version 2. {{< /callout >}}',
+      '',
+      '{% include note.html %}',
+      '',
+      ':::note',
+      'Write `{{< x >}}` and {braces}.',
+      ':::',
+      '',
+      '```',
+      '{{% y %}}',
+      '```',
+    ].join('\n');
+    expect(await outline('a.md', text)).toEqual([
+      ['h2', 'Installing'],
+      ['paragraph', 'Version 3 reads version 2.'],
+      ['paragraph', 'Write {{< x >}} and {braces}.'],
+      ['code', '{{% y %}}'],
+    ]);
+  });
+
   it('keeps headings, lists, tables and code', async () => {
     const text = [
       '---',

@@ -28,13 +28,24 @@ export function readMarkdown(source: string): ParsedDocument {
   const text = source.replaceAll(/\r\n?/g, '\n');
   if (nestedMarkers.test(text)) throw new RangeError('too deep');
   const matter = frontMatter.exec(text);
-  const root = fromMarkdown(matter ? text.slice(matter[0].length) : text, {
+  const root = fromMarkdown(withoutTemplates(matter ? text.slice(matter[0].length) : text), {
     extensions: [gfm()],
     mdastExtensions: [gfmFromMarkdown()],
   });
   const blocks = blocksOf(root, 'paragraph');
   const title = titleOfFrontMatter(matter?.[1]) ?? blocks.find((block) => block.level === 1)?.text;
   return { ...(title && { title }), blocks };
+}
+
+/** Text in fences and in backticks, which stays; and what generators of sites replace: `{{< figure >}}`, `{% tag %}`, `:::note`. */
+const templates =
+  /(^[^\S\n]*(`{3,}|~{3,})[^]*?\n[^\S\n]*\2|(?<!`)(`{1,2})(?!`)[^\n]{1,500}?(?<!`)\3(?!`))|\{\{[<%][^]{0,500}?[>%]\}\}|\{%[^]{0,500}?%\}|^:{3,}[^\n]*$/gm;
+/** Ids and classes at the end of a heading: `## Install {#install}`. */
+const attributes = /\s*\{[#.:][^{}]{1,100}\}$/;
+
+/** Removes the marks of site generators, which readers of a site do not see. */
+function withoutTemplates(text: string): string {
+  return text.replaceAll(templates, (_found, code?: string) => code ?? '');
 }
 
 function titleOfFrontMatter(matter = ''): string | undefined {
@@ -45,7 +56,7 @@ function titleOfFrontMatter(matter = ''): string | undefined {
 function blocksOf(node: MarkdownNode, kind: BlockKind): DocumentBlock[] {
   switch (node.type) {
     case 'heading':
-      return [{ kind: 'heading', level: node.depth, text: inlineText(node) }];
+      return [{ kind: 'heading', level: node.depth, text: inlineText(node).replace(attributes, '') }];
     case 'paragraph':
       return [{ kind, text: inlineText(node) }];
     case 'code':

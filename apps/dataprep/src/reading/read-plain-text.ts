@@ -9,8 +9,9 @@ const leastMargin = 40;
 
 /**
  * Reads plain text. Blank lines separate paragraphs. An underlined line is a heading, and so is a line above lines with
- * more indentation. A line with a list mark is a list item. Lines that were wrapped at a margin are joined. A line end
- * stays if the next word would have fitted on the line.
+ * more indentation, a short line in capital letters, and a short numbered line above its text. A line with a list mark is
+ * a list item. Lines that were wrapped at a margin are joined. A line end stays if the next word would have fitted on the
+ * line, except in texts whose lines mostly go on in the next one.
  */
 export function readPlainText(text: string): ParsedDocument {
   const groups = text
@@ -18,7 +19,8 @@ export function readPlainText(text: string): ParsedDocument {
     .replaceAll('\f', '\n\n')
     .split(/\n[^\S\n]*\n/)
     .map((group) => group.split('\n').filter((line) => line.trim()));
-  const outline = new IndentedOutline(readGroup);
+  const margin = marginOf(groups);
+  const outline = new IndentedOutline((lines) => readGroup(lines, margin));
   const [first = [], ...others] = groups;
   const start = outline.read(first);
   const blocks = others.flatMap((group) => outline.read(group));
@@ -37,13 +39,14 @@ function titleOf([line = '', ...others]: readonly string[]): string | undefined 
   return text !== '' && text.split(' ').length <= mostTitleWords ? text : undefined;
 }
 
-function readGroup(lines: string[]): DocumentBlock[] {
-  const blocks: DocumentBlock[] = [];
-  let begin = 0;
+function readGroup(lines: string[], margin: number | undefined): DocumentBlock[] {
+  const heading = plainHeading(lines);
+  const blocks: DocumentBlock[] = heading ? [heading] : [];
+  let begin = blocks.length;
   const readUntil = (end: number) => {
-    for (const block of joinWrapped(lines.slice(begin, end))) blocks.push(block);
+    for (const block of joinWrapped(lines.slice(begin, end), margin)) blocks.push(block);
   };
-  for (let at = 1; at < lines.length; at += 1) {
+  for (let at = begin + 1; at < lines.length; at += 1) {
     const line = lines[at]!;
     if (at === begin || !underline.test(line)) continue;
     readUntil(at - 1);
@@ -55,8 +58,45 @@ function readGroup(lines: string[]): DocumentBlock[] {
   return blocks;
 }
 
-function joinWrapped(lines: string[]): DocumentBlock[] {
-  const isContinuation = wrapTest(lines);
+/** A short line of capital letters; or a number and a title above its text. */
+const capitals = /^(?=(?:[^\p{L}]*\p{L}){4})[^\p{Ll}]{4,80}$/u;
+const numbered = /^((?:\d{1,2}\.)*\d{1,2})[.)]?\s+\p{Lu}[^.;!?:]{1,60}$/u;
+/** The level of headings in capital letters; numbered ones are below. */
+const capitalsLevel = 2;
+
+/** The heading that the first of several lines is. */
+function plainHeading([line = '', next = '']: readonly string[]): DocumentBlock | undefined {
+  const text = collapseWhitespace(line);
+  if (text.split(' ').length > mostTitleWords || /[.,;:!?]$/.test(text) || underline.test(next))
+    return undefined;
+  const number = numbered.exec(text)?.[1];
+  if (number !== undefined && next !== '' && !listMarker.test(next) && !startsSmall(next))
+    return { kind: 'heading', level: capitalsLevel + number.split('.').length, text };
+  if (capitals.test(text) && !/[|=\t]/.test(line)) return { kind: 'heading', level: capitalsLevel, text };
+  return undefined;
+}
+
+function startsSmall(line: string): boolean {
+  return /^\s*[\p{Ll}(]/u.test(line);
+}
+
+/** Share of lines after another one that begin with a small letter, from which on a text counts as wrapped. */
+const leastSmall = 0.3;
+
+/**
+ * The margin of a text whose lines mostly go on in the next one, even where they do not fill it. Undefined for other
+ * texts.
+ */
+function marginOf(groups: readonly string[][]): number | undefined {
+  const further = groups.flatMap((lines) => lines.slice(1).filter((line) => !listMarker.test(line)));
+  if (further.filter(startsSmall).length < further.length * leastSmall) return undefined;
+  const lengths = groups.flatMap((lines) => lines.slice(0, -1).map((line) => line.trimEnd().length));
+  const margin = lengths.toSorted((one, other) => one - other)[Math.floor(lengths.length * 0.9)] ?? 0;
+  return margin >= leastMargin ? margin : undefined;
+}
+
+function joinWrapped(lines: string[], margin: number | undefined): DocumentBlock[] {
+  const isContinuation = wrapTest(lines, margin);
   const blocks: DocumentBlock[] = [];
   lines.forEach((line, index) => {
     const before = blocks.at(-1);
@@ -68,15 +108,24 @@ function joinWrapped(lines: string[]): DocumentBlock[] {
   return blocks.filter((block) => block.text);
 }
 
+/** `Name: value` at the beginning of a line. */
+const label = /^\s*\p{Lu}[\p{L} ]{0,25}:\s/u;
+
 /**
- * Returns a test whether a line continues the previous one. No line counts as wrapped unless more than half of the
- * lines were wrapped.
+ * Returns a test whether a line continues the previous one. Without a margin of the text, no line counts as wrapped
+ * unless more than half of the lines were wrapped. With one, a line goes on that fills more than half of it.
  */
-function wrapTest(lines: string[]): (index: number) => boolean {
+function wrapTest(lines: string[], margin: number | undefined): (index: number) => boolean {
   const width = lines.reduce((longest, line) => Math.max(longest, line.trimEnd().length), 0);
   const wrapped = lines.map((line, index) => index > 0 && wasWrapped(lines[index - 1] ?? '', line, width));
   const share = wrapped.filter(Boolean).length / Math.max(1, lines.length - 1);
-  return (index) => width >= leastMargin && share > 0.5 && wrapped[index] === true;
+  return (index) => {
+    if (width >= leastMargin && share > 0.5 && wrapped[index] === true) return true;
+    const before = lines[index - 1];
+    const line = lines[index];
+    if (margin === undefined || before === undefined || line === undefined || label.test(line)) return false;
+    return before.trimEnd().length > margin * (startsSmall(line) ? 0.4 : 0.6);
+  };
 }
 
 function wasWrapped(line: string, next: string, width: number): boolean {
