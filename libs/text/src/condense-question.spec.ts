@@ -23,6 +23,13 @@ describe('condenseQuestion', () => {
     expect(condensed.split(' ')).toEqual(expect.arrayContaining(words));
   });
 
+  it.each([
+    ['What is Zorvex?', 'Can I drive while taking it?', 'Can I drive while taking it? Zorvex'],
+    ['How do I use Zorvex?', 'How long does the treatment last?', 'How long does the treatment last? Zorvex'],
+  ])('after "%s" adds the subject to: %s', (previous, followUp, condensed) => {
+    expect(condenseQuestion(turns(previous, 'A cream. [1]', followUp))).toBe(condensed);
+  });
+
   it('goes back over several follow-ups', () => {
     const condensed = condenseQuestion(
       turns(...opening, 'and who paid for it?', 'I could not find the answer.', 'And when was it opened?'),

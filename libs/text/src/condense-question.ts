@@ -4,8 +4,13 @@ interface Turn {
   readonly content: string;
 }
 
-const refersBack =
-  /\b(?:it|its|he|him|his|she|her|hers|they|them|their|theirs|this|that|these|those|there|then|one|ones|the (?:former|latter|same|other))\b/i;
+/** Nouns that stand for what the conversation is about: "How long does the treatment last?" */
+const generalNouns =
+  'treatment|therapy|session|dose|course|procedure|process|product|device|machine|appliance|medicine|medication|drug|tablets?|event|trip|journey|meeting|building|company|firm|author|owner|recipe|dish|contract|agreement|project|programme|program|side effects?|results?';
+const refersBack = new RegExp(
+  String.raw`\b(?:it|its|he|him|his|she|her|hers|they|them|their|theirs|this|that|these|those|there|then|one|ones|the (?:former|latter|same|other|${generalNouns}))\b`,
+  'i',
+);
 const person = /\b(?:he|him|his|she|her|hers)\b/i;
 const continues = /^(?:and|but|or|so|what about|how about)\b/i;
 /** A whole clause about a thing that it names: "How much is the sextant?", "Who is Ruth?". */
@@ -18,7 +23,7 @@ const stopWords = new Set(
     'shall should may might must have has had what which who whom whose when where why how many much not no yes it its he ' +
     'him his she her they them their this that these those there here then than so as if about into over under out up down ' +
     'i you we me us my your our mine yours please tell give show explain know find name list also any some all more most ' +
-    'other such only just very get got make made use used using'
+    'other such only just very get got make made use used using while during after before when since until'
   ).split(' '),
 );
 /**
