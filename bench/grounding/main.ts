@@ -1,5 +1,5 @@
 /**
- * Measures answers and quotes from documents, through the gateway: `npm run build && node dist/bench-grounding.js
+ * Measures answers and their blocks from documents, through the gateway: `npm run build && node dist/bench-grounding.js
  * [--documents 240] [--questions 300] [--only wikipedia|technical] [--answers FILE]`. Documents and questions about
  * Wikipedia are from SQuAD's reported half, which is not used for fitting; the same questions are asked again of
  * unrelated documents. Technical questions are about the project's own pages and five manuals of Debian; every second
@@ -36,7 +36,7 @@ type Judge = (text: string, answers: readonly string[]) => boolean;
 
 const squadFile = testData('data/squad/passages-questions.jsonl');
 const header =
-  '| | questions | answer in the text | right document | nothing cited | unsure | quotes | p50 ms |\n| --- | --- | --- | --- | --- | --- | --- | --- |';
+  '| | questions | answer in the text | right document | nothing cited | closest | blocks | p50 ms |\n| --- | --- | --- | --- | --- | --- | --- | --- |';
 const evenly = <Item>(items: readonly Item[], count: number) =>
   items.filter(
     (_item, index) =>
@@ -79,7 +79,7 @@ function row(name: string, asked: readonly Asked[], judge: Judge): string {
     percent(asked, ({ text, given }) => judge(text, given.answers)),
     percent(asked, ({ cited, given }) => given.documents.some((document) => cited.includes(document))),
     percent(asked, ({ cited }) => cited.length === 0),
-    percent(asked, ({ text }) => text.startsWith('I am not sure')),
+    percent(asked, ({ text }) => text.includes('Closest passage')),
     quotes.toFixed(2),
     quantile(
       asked.map(({ milliseconds }) => milliseconds),

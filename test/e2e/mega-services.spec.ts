@@ -35,8 +35,8 @@ beforeAll(async () => {
   url = stack.service('gateway').url;
   await ingestText(
     url,
-    'ferry.txt',
-    'The engine of the Zembla ferry runs on fermented plum juice. Its access key is AKIAIOSFODNN7EXAMPLE today.',
+    'ferry.md',
+    '## Engine\n\nThe engine of the Zembla ferry runs on fermented plum juice.\n\n## Key\n\nThe access key of the ferry is AKIAIOSFODNN7EXAMPLE today.',
   );
 });
 

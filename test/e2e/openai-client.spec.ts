@@ -12,6 +12,8 @@ recordClient({ client: 'openai (JavaScript)', name: 'openai' });
 
 const question = 'How many days of paid vacation do employees receive?';
 const fact = 'Employees receive 25 days of paid vacation per year.';
+/** The paragraph with the fact. */
+const paragraph = `${fact} Vacation requests must be sent to the manager two weeks in advance.`;
 
 let stack: TestStack;
 let client: OpenAI;
@@ -21,7 +23,7 @@ beforeAll(async () => {
   stack = await startStack({ env: { LLM_TOOLS: 'true' } });
   url = stack.service('gateway').url;
   client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
-  const rules = `# Company rules\n\n## Vacation\n\n${fact} Vacation requests must be sent to the manager two weeks in advance.`;
+  const rules = `# Company rules\n\n## Vacation\n\n${paragraph}`;
   await ingestText(url, 'rules.md', rules);
   await ingestText(url, 'office.md', '# Office\n\nThe office in Lisbon opens at 8 am and closes at 7 pm.');
 });
@@ -34,7 +36,7 @@ describe('chat completions through the official client', () => {
       messages: [{ role: 'user', content: question }],
     });
     const message = completion.choices[0]?.message;
-    expect(message?.content).toBe(`${fact} [1]`);
+    expect(message?.content).toBe(`${paragraph} [1]`);
     const citation = message?.annotations?.[0]?.url_citation;
     expect(citation).toMatchObject({ filename: 'rules.md', quote: fact });
     expect(citation?.url).toMatch(/^http:\/\/[\w.]+:\d+\/#\/documents\/[\w-]+\?passage=\d+$/);
@@ -56,7 +58,7 @@ describe('chat completions through the official client', () => {
       usage = chunk.usage;
     }
     expect(deltas.length).toBeGreaterThan(3);
-    expect(deltas.join('')).toBe(`${fact} [1]`);
+    expect(deltas.join('')).toBe(`${paragraph} [1]`);
     expect(usage?.total_tokens).toBeGreaterThan(0);
   });
 

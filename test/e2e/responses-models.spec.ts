@@ -14,6 +14,8 @@ import {
 
 const question = 'How many days of paid vacation do employees receive?';
 const fact = 'Employees receive 25 days of paid vacation per year.';
+/** The paragraph with the fact. */
+const paragraph = `${fact} Ask two weeks in advance.`;
 
 let stack: TestStack;
 let client: OpenAI;
@@ -23,7 +25,7 @@ beforeAll(async () => {
   stack = await startStack();
   const { url } = stack.service('gateway');
   client = newClient(url);
-  await ingestText(url, 'rules.md', `# Company rules\n\n## Vacation\n\n${fact} Ask two weeks in advance.`);
+  await ingestText(url, 'rules.md', `# Company rules\n\n## Vacation\n\n${paragraph}`);
   await ingestText(url, 'office.md', '# Office\n\nThe office in Lisbon opens at 8 am and closes at 7 pm.');
   const models = await client.models.list();
   llm = models.data.find(({ id }) => id.includes('nano-chat'))?.id ?? '';
@@ -38,7 +40,7 @@ describe('responses of the bundled models', () => {
       include: ['file_search_call.results'],
     });
     assertValid(response);
-    expect(response.output_text).toBe(`${fact} [1]`);
+    expect(response.output_text).toBe(`${paragraph} [1]`);
     const [search, message] = response.output;
     const results = search?.type === 'file_search_call' ? search.results : [];
     const part = message?.type === 'message' ? message.content[0] : undefined;
@@ -62,8 +64,8 @@ describe('responses of the bundled models', () => {
     );
     assertValidLog(events);
     expect(events.filter(isDelta).length).toBeGreaterThan(1);
-    expect(textOf(events)).toBe(`${fact} [1]`);
-    expect(responseOf(events).output_text).toBe(`${fact} [1]`);
+    expect(textOf(events)).toBe(`${paragraph} [1]`);
+    expect(responseOf(events).output_text).toBe(`${paragraph} [1]`);
   });
 
   it('come from the language model alone where that is named, and go on from each other', async () => {
@@ -92,7 +94,7 @@ describe('responses of the bundled models', () => {
         return responseOf(await collect(stream));
       }),
     );
-    expect(new Set(ended.map(({ output_text }) => output_text))).toEqual(new Set([`${fact} [1]`]));
+    expect(new Set(ended.map(({ output_text }) => output_text))).toEqual(new Set([`${paragraph} [1]`]));
     for (const response of ended) assertValid(response);
   });
 });

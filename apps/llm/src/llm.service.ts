@@ -186,8 +186,8 @@ export class LlmService implements OnApplicationShutdown {
     request: GenerateRequest,
     signal: AbortSignal,
   ): OpenAnswer | undefined {
-    const { messages, documents = [], ...given } = request;
-    const limits = { ...given, max_tokens: given.max_tokens ?? this.settings.parameters.max_tokens };
+    // Blocks have a limit of their own, so that only a caller's limit cuts an answer.
+    const { messages, documents = [], ...limits } = request;
     const task = taskOf(request);
     if (task) return this.#reading(answerer, answerer.say(writeTask(task), limits));
     const prompt = ownPrompt(request);

@@ -17,7 +17,9 @@ export const documents: RetrievedDocument[] = [
 ];
 /** The second document answers it. */
 export const question = 'When does the office in Lisbon open?';
-/** The bundled model's answer. */
+/** The sentence that answers. */
 export const quote = 'The office in Lisbon opens at 8 am and closes at 7 pm.';
+/** The bundled model's answer. */
+export const answer = `${quote} Visitors have to register at the desk. [1]`;
 /** What it says where nothing answers. */
 export const noAnswer = 'I could not find the answer in the provided documents.';

@@ -1,8 +1,9 @@
 /**
  * Fits the weights by which the reader's scores and the lexical evidence give one order and one probability, and the
- * thresholds for refused and unsure answers; writes them to fusion.json next to the model. passages.mjs writes the
- * passages. `--only outlined` keeps the file's weights for prose.
- * Usage: npm run build && node dist/fit-reader.js PASSAGES_DIR [models/nano-reader] [--only outlined] [--report NAME...]
+ * thresholds for refusals and for the closest passages; writes them to fusion.json next to the model. passages.mjs
+ * writes the passages. `--only outlined` keeps the file's weights for prose, `--only confidence` keeps both orders and
+ * fits the probabilities.
+ * Usage: npm run build && node dist/fit-reader.js PASSAGES_DIR [models/nano-reader] [--only outlined|confidence] [NAME...]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,7 +16,8 @@ import {
   readerEvidence,
 } from '../../../apps/llm/src/reading/evidence.ts';
 import { confidenceEvidence, regress, sigmoid } from '../../../apps/llm/src/reading/rank-sentences.ts';
-import { mostRead, quotesFor, worth } from '../../../apps/llm/src/reading/rank-sentences.ts';
+import { answering, certaintyOf, mostRead, worth } from '../../../apps/llm/src/reading/rank-sentences.ts';
+import { blockOf } from '../../../apps/llm/src/reading/answer-block.ts';
 import { readPassages } from '../../../apps/llm/src/reading/sentence.ts';
 import { holdsLiterally, holdsWords } from '../../../bench/grounding/judge.ts';
 import { fitLogistic } from './logistic.mjs';
@@ -32,19 +34,17 @@ if (!folder) {
   process.exit(2);
 }
 const passagesRead = 5;
+/** A block is shown from `near` on, below a refusal; from `closest` on, below a preface; and alone from `answer` on. */
+const thresholds = { near: 0.03, closest: 0.07, answer: 0.25 };
 const settings = {
-  /** 2.5% of the questions whose passages answer are refused, and 34% are refused or unsure. */
-  prose: { ridge: 3, elsewhere: 0.5, shares: { answer: 0.025, sure: 0.34 } },
-  /**
-   * There are few questions: so the weights are kept smaller, and off-topic questions are detected by their
-   * probability.
-   */
-  outlined: { ridge: 30, elsewhere: 1, thresholds: { answer: 0.07, doubtful: 0.5, sure: 0.6 } },
+  prose: { ridge: 3, elsewhere: 0.5, thresholds },
+  /** There are few questions: so the weights are kept smaller. */
+  outlined: { ridge: 30, elsewhere: 1, thresholds },
 };
 /**
  * The questions about handbooks differ more from the questions about this project than these differ from each other.
  */
-const shareOfHandbooks = { order: 0.1, probability: 0.2 };
+const shareOfHandbooks = { order: 0.1, probability: 0.5 };
 const reader = await loadReader(resolve(model), { workers: 2 });
 
 const rows = (name) =>
@@ -59,7 +59,8 @@ async function prepare(
   const found = docs
     .filter(({ metadata }) => !withoutGold || !documents.includes(metadata.filename))
     .slice(0, passagesRead);
-  const all = candidatesOf(question, readPassages(found));
+  const passages = readPassages(found);
+  const all = answering(question, candidatesOf(question, passages));
   if (all.length === 0) return undefined;
   const words = lexicalEvidence(question, all);
   const chosen = order(words.map(worth)).slice(0, mostRead);
@@ -71,7 +72,9 @@ async function prepare(
   const cited = candidates.map(({ sentence }) =>
     Number(documents.includes(found[sentence.passage - 1].metadata.filename)),
   );
-  return { evidence, scores, right, cited, share };
+  const blocks = candidates.map((each) => blockOf(each, passages[each.sentence.passage - 1], question));
+  const shown = blocks.map(({ lead, text }) => Number(!withoutGold && holds(lead + text, answers)));
+  return { evidence, scores, right, shown, cited, share, blocks, question };
 }
 
 async function prepareAll(name, options) {
@@ -100,29 +103,21 @@ function ranked(rank, { evidence }) {
  * Returns the regressions of one kind of passages. `absent`: questions whose passages do not answer. `share`: the
  * weight of a question for the order, and for the probability.
  */
-function fitJudgement(answerable, absent, { ridge, elsewhere, shares, thresholds }) {
-  const rank = fitLogistic(
-    answerable.flatMap(({ evidence }) => evidence),
-    answerable.flatMap(({ right }) => right),
-    { ridge, shares: answerable.flatMap(({ right, share }) => right.map(() => share.order)) },
-  );
+function fitJudgement(answerable, absent, { ridge, elsewhere, thresholds }, kept) {
+  const order = () =>
+    fitLogistic(
+      answerable.flatMap(({ evidence }) => evidence),
+      answerable.flatMap(({ right }) => right),
+      { ridge, shares: answerable.flatMap(({ right, share }) => right.map(() => share.order)) },
+    );
+  const rank = kept?.rank ?? round(order());
   const firsts = [...answerable, ...absent].map((row) => ({ ...ranked(rank, row), row }));
   const confidence = fitLogistic(
     firsts.map(({ certainty }) => certainty),
-    firsts.map(({ best, row }) => row.right[best[0]]),
+    firsts.map(({ best, row }) => row.shown[best[0]]),
     { ridge, shares: firsts.map(({ row }) => row.share.probability) },
   );
-  const answering = answerable
-    .filter(({ right }) => right.some(Boolean))
-    .map((row) => sigmoid(regress(confidence, ranked(rank, row).certainty)))
-    .sort((a, b) => a - b);
-  const at = (share) => answering[Math.floor(answering.length * share)];
-  return {
-    rank: round(rank),
-    confidence: round(confidence),
-    thresholds: thresholds ?? { answer: at(shares.answer), doubtful: 0, sure: at(shares.sure) },
-    elsewhere,
-  };
+  return { rank, confidence: round(confidence), thresholds, elsewhere };
 }
 
 const round = ({ weights, bias }) => ({
@@ -132,14 +127,20 @@ const round = ({ weights, bias }) => ({
 const literally = { holds: holdsLiterally };
 const ofHandbooks = { ...literally, share: shareOfHandbooks };
 const withoutGold = { withoutGold: true };
-async function fitProse() {
-  const prose = [...(await prepareAll('fit')), ...(await prepareAll('squad'))];
-  const deleted = [...(await prepareAll('fit', withoutGold)), ...(await prepareAll('squad', withoutGold))];
-  const off = await prepareAll('fit-off');
-  const judgement = fitJudgement(prose, [...deleted, ...off], settings.prose);
-  return { judgement, sets: { prose, 'prose, document deleted': deleted, 'prose, other documents': off } };
+/** Questions off the topic are easy, and there are many. */
+const ofOthers = { share: { order: 0, probability: 0.3 } };
+async function fitProse(kept) {
+  const names = kept ? ['squad'] : ['fit', 'squad'];
+  const sets = { prose: [], 'prose, document deleted': [], 'prose, other documents': [] };
+  for (const name of names) {
+    sets.prose.push(...(await prepareAll(name)));
+    sets['prose, document deleted'].push(...(await prepareAll(name, withoutGold)));
+  }
+  sets['prose, other documents'] = await prepareAll(kept ? 'guides-off' : 'fit-off');
+  const [prose, ...absent] = Object.values(sets);
+  return { judgement: fitJudgement(prose, absent.flat(), settings.prose, kept), sets };
 }
-async function fitOutlined() {
+async function fitOutlined(kept) {
   const outlined = [
     ...(await prepareAll('technical', literally)),
     ...(await prepareAll('handbooks', ofHandbooks)),
@@ -148,8 +149,8 @@ async function fitOutlined() {
     ...(await prepareAll('technical', withoutGold)),
     ...(await prepareAll('handbooks', { ...ofHandbooks, ...withoutGold })),
   ];
-  const off = await prepareAll('guides-off');
-  const judgement = fitJudgement(outlined, [...deleted, ...off], settings.outlined);
+  const off = await prepareAll('guides-off', ofOthers);
+  const judgement = fitJudgement(outlined, [...deleted, ...off], settings.outlined, kept);
   return {
     judgement,
     sets: { outlined, 'outlined, document deleted': deleted, 'outlined, other documents': off },
@@ -157,38 +158,43 @@ async function fitOutlined() {
 }
 
 const path = join(model, 'fusion.json');
+const before = flags.only ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+const kept = (kind) => (flags.only === 'confidence' ? before[kind] : undefined);
 const prose =
-  flags.only === 'outlined'
-    ? { judgement: JSON.parse(readFileSync(path, 'utf8')).prose, sets: {} }
-    : await fitProse();
-const outlined = await fitOutlined();
+  flags.only === 'outlined' ? { judgement: before.prose, sets: {} } : await fitProse(kept('prose'));
+const outlined = await fitOutlined(kept('outlined'));
 const fusion = { evidence: evidenceNames, prose: prose.judgement, outlined: outlined.judgement };
 writeFileSync(path, `${JSON.stringify(fusion, undefined, 1)}\n`);
 
-const percent = (list, test) => `${((100 * list.filter(test).length) / list.length).toFixed(1)}%`;
+const percent = (list, test) =>
+  `${((100 * list.filter(test).length) / Math.max(1, list.length)).toFixed(1)}%`;
 function report(name, list, { rank, confidence, thresholds }) {
   const answers = list.map((row) => {
     const { best, certainty } = ranked(rank, row);
-    return { row, best, sure: sigmoid(regress(confidence, certainty)) };
+    const sure = sigmoid(regress(confidence, certainty));
+    return { row, best, sure, state: certaintyOf(sure, thresholds), right: Boolean(row.shown[best[0]]) };
   });
-  const shown = ({ best, sure }) => best.slice(0, quotesFor(sure, thresholds));
-  const quotes =
-    answers.reduce((sum, each) => sum + shown(each).length, 0) /
-    answers.filter((each) => shown(each).length > 0).length;
-  const first = (values) => percent(answers, ({ row }) => row.right[order(values(row))[0]]);
+  const of = (state) => answers.filter((each) => each.state === state);
+  const words = answers.reduce((sum, { row, best }) => sum + row.blocks[best[0]].text.split(/\s+/).length, 0);
   console.log(
     [
       `${name}: ${list.length} questions`,
-      `in the passages ${percent(answers, ({ row }) => row.right.some(Boolean))}`,
-      `overlap ${first((row) => row.evidence.map(([overlap]) => overlap))}`,
-      `reader ${first((row) => row.scores)}`,
-      `fused ${percent(answers, ({ row, best }) => row.right[best[0]])}, best two ${percent(answers, ({ row, best }) => best.slice(0, 2).some((index) => row.right[index]))}`,
-      `shown ${percent(answers, (each) => shown(each).some((index) => each.row.right[index]))} with ${quotes.toFixed(2)} quotes`,
-      `right document ${percent(answers, (each) => shown(each).some((index) => each.row.cited[index]))}`,
-      `refused ${percent(answers, ({ sure }) => sure < thresholds.answer)}`,
-      `unsure ${percent(answers, ({ sure }) => sure >= thresholds.answer && sure < thresholds.sure)}`,
+      `in the passages ${percent(answers, ({ row }) => row.shown.some(Boolean))}`,
+      `first sentence ${percent(answers, ({ row, best }) => row.right[best[0]])}`,
+      `first block ${percent(answers, ({ right }) => right)} of ${(words / answers.length).toFixed(0)} words`,
+      `first two ${percent(answers, ({ row, best }) => row.shown[best[0]] || secondBlock(row, best))}`,
+      `right document ${percent(answers, ({ row, best }) => row.cited[best[0]])}`,
+      `answer ${percent(answers, ({ state }) => state === 'answer')}, right ${percent(of('answer'), ({ right }) => right)}`,
+      `closest ${percent(answers, ({ state }) => state === 'closest')}, right ${percent(of('closest'), ({ right }) => right)}`,
+      `refused ${percent(answers, ({ state }) => state === 'none')}, wrongly ${percent(of('none'), ({ right }) => right)}`,
     ].join(' | '),
   );
+}
+/** Whether the block of the next passage holds the answer. */
+function secondBlock({ blocks, shown }, best) {
+  const first = blocks[best[0]];
+  const next = best.find((index) => blocks[index].passage !== first.passage);
+  return next !== undefined && Boolean(shown[next]);
 }
 for (const [kind, { sets }] of Object.entries({ prose, outlined }))
   for (const [name, list] of Object.entries(sets)) report(name, list, fusion[kind]);

@@ -1,160 +1,111 @@
-import { asksForWay } from './evidence.js';
-import type { Candidate, ReadPassage, Sentence } from './sentence.js';
+import { blockOf, blockOfSeveral, type AnswerBlock } from './answer-block.js';
+import { compares } from './question-type.js';
+import type { RankedSentence, Ranking } from './rank-sentences.js';
+import type { Candidate, ReadPassage } from './sentence.js';
 
-/** A quote in the answer. */
-export interface Quote {
-  /** The heading, where the quote itself does not name its subject. */
-  readonly lead: string;
-  /** Text of the passage in the format of its kind: list items with bullets, code between fences. */
-  readonly text: string;
-  readonly passage: number;
-  readonly documentId: string;
-}
-
-/** Beginnings of sentences that refer to earlier text. */
-const refersBack =
-  /^(?:(?:and|but|so|however|thus|then),? )?(?:it|its|he|she|they|him|his|her|hers|their|this|these|that|those|both|such|the (?:former|latter|same))\b/i;
-/** Limit for the sentences before the quoted one that are shown because it refers to them. */
-const mostBefore = 2;
-/** Limit for the sentences about a term before the quoted one; the first of them defines the term. */
-const mostOfTerm = 3;
-/** Limit for the words of a quote with the rest of its paragraph, in documents with an outline. */
-const mostWords = 60;
-/** Limit for the items after the sentence that announces them. */
-const mostItems = 8;
+/** Questions that more than one row or item may answer. */
+const asksForSeveral =
+  /^(?:and )?(?:which|what)(?: [\p{L}-]+){0,2} [\p{L}-]+s(?: (?:of|in|for|on|from|with)(?: [\p{L}-]+){1,3})? (?:are|do|does|can|have|were|is|must|may|should|exist)\b|^what are\b|^(?:list|name|enumerate)\b|\b(?:all|every|each of) the\b/iu;
+/** Limit for the quoted rows and items. */
+const mostQuoted = 8;
+/** Maximum distance in logits of another row or item from the first one. */
+const farBehind = 2.5;
 
 /**
- * Extends a sentence so that it can be understood alone: after the sentence that it refers to, or after its heading; an
- * item after the sentence that announces its list; code completely and between fences, with the sentence that announces
- * it; an announcing sentence with the announced items or code. In documents with an outline the rest of the paragraph
- * follows where the question asks for a way or the answer is unsure.
+ * If the question asks for several things and the first sentence of the ranking is a row or an item: this sentence and
+ * the rows or items of the same passage with nearly the same score, in the passage's order. Otherwise undefined.
  */
-export function quoteOf(
-  { sentence, heading, lead: subject, term }: Candidate,
-  { sentences, headings }: ReadPassage,
-  { question, isUnsure = false }: { question: string; isUnsure?: boolean },
-): Quote {
-  const { passage, documentId } = sentence;
-  const whole = (before: string, first: number, last: number) => {
-    const [from, to] =
-      headings.length > 1 && (isUnsure || asksForWay(question))
-        ? withRest(sentences, first, last)
-        : [first, last];
-    const text = render(sentences.slice(from, to));
-    return { lead: leadBefore(before, text), text, passage, documentId };
-  };
-  const at = sentence.index;
-  if (sentence.kind === 'item') {
-    const intro = introductionOf(sentences, at);
-    const items = [...(intro ? [intro] : []), sentence, ...restOf(sentences, at)];
-    const text = render(items);
-    return { lead: leadBefore(subject, text), text, passage, documentId };
+function severalOf(question: string, ranked: readonly RankedSentence[]): RankedSentence[] | undefined {
+  const [first] = ranked;
+  const kind = first?.candidate.sentence.kind;
+  if (!first || (kind !== 'row' && kind !== 'item') || !asksForSeveral.test(question.trim()))
+    return undefined;
+  const kin = ranked.filter(
+    ({ candidate: { sentence }, logit }) =>
+      sentence.kind === kind &&
+      sentence.passage === first.candidate.sentence.passage &&
+      logit > first.logit - farBehind,
+  );
+  if (kin.length < 2) return undefined;
+  return kin
+    .slice(0, mostQuoted)
+    .toSorted((left, right) => left.candidate.sentence.index - right.candidate.sentence.index);
+}
+
+/** Limit for the sentences that are quoted from the beginning of a passage. */
+const mostOfBeginning = 2;
+
+/** The first sentences of each passage: what a file is about, without a question to rank its sentences. */
+export function beginningsOf(passages: readonly ReadPassage[]): AnswerBlock[] {
+  const filled = passages.filter(({ sentences }) => sentences.length > 0);
+  return filled.map((passage) => blockOfSeveral(passage.sentences.slice(0, mostOfBeginning), passage));
+}
+
+/** The closest passage below a refusal, which does not cite it. */
+export function closestOf(question: string, { ranked }: Ranking, passages: readonly ReadPassage[]): string {
+  const { candidate } = ranked[0]!;
+  const passage = passages[candidate.sentence.passage - 1]!;
+  const { lead, text } = blockOf(candidate, passage, question);
+  const source = sourceOf(passage);
+  return `\n\nClosest passage${source === '' ? '' : `, in “${source}”`}: ${text.includes('\n') ? '\n\n' : ''}${lead}${text}`;
+}
+
+/** The blocks of an answer: one, or two where the first may be wrong and where the question compares things. */
+export function blocksOf(
+  question: string,
+  ranking: Ranking,
+  passages: readonly ReadPassage[],
+): AnswerBlock[] {
+  const passageOf = (number: number) => passages[number - 1]!;
+  const several = severalOf(question, ranking.ranked)?.map(({ candidate }) => candidate.sentence) ?? [];
+  const blocks = several[0] ? [blockOfSeveral(several, passageOf(several[0].passage))] : [];
+  const explained = new Set<string>();
+  const count = ranking.certainty === 'answer' && !compares(question) ? 1 : 2;
+  let rest = ranking.ranked.filter(({ candidate }) => !several.includes(candidate.sentence));
+  while (blocks.length < count && rest.length > 0) {
+    const next = likeliest(rest, blocks, ranking.elsewhere);
+    rest = rest.filter((other) => other !== next);
+    const { candidate } = next;
+    const section = sectionOf(candidate);
+    if (explained.has(section)) continue;
+    if (section !== '') explained.add(section);
+    const block = blockOf(candidate, passageOf(candidate.sentence.passage), question);
+    const isNew = blocks.every(
+      ({ text }) => !text.includes(candidate.sentence.text) && !block.text.includes(text),
+    );
+    if (isNew) blocks.push(block);
   }
-  if (sentence.kind === 'code') return whole(subject, announces(sentences[at - 1]) ? at - 1 : at, at + 1);
-  const end = announces(sentence) ? endOfAnnounced(sentences, at) : at + 1;
-  if (term !== '' && at <= mostOfTerm) return whole(sentences[0]!.text.includes(term) ? '' : term, 0, end);
-  const start = startOf(sentences, at);
-  const unclear = start === 0 && refersBack.test(sentences[0]!.text);
-  return whole(subject === '' && unclear ? (heading.split(' > ').at(-1) ?? '') : subject, start, end);
+  return withSources(blocks, passageOf);
 }
 
-/** The heading before a quote. Code begins on a new line. */
-function leadBefore(heading: string, text: string): string {
-  if (heading === '') return '';
-  return text.startsWith('`') ? `${heading}:\n` : `${heading}: `;
+/** Names the documents of blocks that come from several. */
+function withSources(
+  blocks: readonly AnswerBlock[],
+  passageOf: (number: number) => ReadPassage,
+): AnswerBlock[] {
+  const sources = blocks.map(({ passage }) => sourceOf(passageOf(passage)));
+  if (new Set(sources).size < 2 || sources.includes('')) return [...blocks];
+  return blocks.map((block, index) => ({ ...block, lead: `From “${sources[index]}”: ${block.lead}` }));
 }
 
-/** Quotes items of one list after the sentence that announces them, and rows one below the other. */
-export function quoteOfSeveral(chosen: readonly Sentence[], { sentences }: ReadPassage): Quote {
-  const [first] = chosen;
-  const intro = first!.kind === 'item' ? introductionOf(sentences, first!.index) : undefined;
-  const { passage, documentId } = first!;
-  const lines = [...(intro ? [intro] : []), ...chosen];
-  return { lead: '', text: render(lines, true), passage, documentId };
+/** The title of a passage's document, or its file name. */
+function sourceOf({ title, document }: ReadPassage): string {
+  return title === '' ? document : title;
 }
 
-/**
- * The borders of a quote with the rest of its paragraph and the text that it announces, within the limit of words. A
- * paragraph about a way often explains the method in one sentence and the place in the next.
- */
-function withRest(sentences: readonly Sentence[], first: number, last: number): [number, number] {
-  let [from, to] = [first, last];
-  const fits = () => wordsOf(sentences.slice(from, to)) <= mostWords;
-  const { block } = sentences[to - 1]!;
-  while (to < sentences.length && (sentences[to]!.block === block || announces(sentences[to - 1]))) {
-    to += 1;
-    if (fits()) continue;
-    to -= 1;
-    break;
-  }
-  while (from > 0 && sentences[from - 1]!.block === sentences[from]!.block) {
-    from -= 1;
-    if (fits()) continue;
-    from += 1;
-    break;
-  }
-  return [from, to];
+/** The sentence that adds most to the blocks. */
+function likeliest(
+  rest: readonly RankedSentence[],
+  blocks: readonly AnswerBlock[],
+  elsewhere: number,
+): RankedSentence {
+  const quoted = new Set(blocks.map(({ passage }) => passage));
+  const worthOf = ({ candidate, logit }: RankedSentence) =>
+    logit + (quoted.has(candidate.sentence.passage) ? 0 : elsewhere);
+  return rest.reduce((best, one) => (worthOf(one) > worthOf(best) ? one : best));
 }
 
-function wordsOf(sentences: readonly Sentence[]): number {
-  return sentences.reduce((sum, { text }) => sum + text.split(/\s+/).length, 0);
-}
-
-/** Goes back over sentences that refer to the one before them. */
-function startOf(sentences: readonly Sentence[], at: number): number {
-  let start = at;
-  while (start > Math.max(0, at - mostBefore) && refersBack.test(sentences[start]!.text)) {
-    if (!['paragraph', 'item'].includes(sentences[start - 1]!.kind) || announces(sentences[start - 1])) break;
-    start -= 1;
-  }
-  return start;
-}
-
-/** The sentence that an item announces. */
-function restOf(sentences: readonly Sentence[], at: number): Sentence[] {
-  return announces(sentences[at]) ? sentences.slice(at + 1, at + 2) : [];
-}
-
-function announces(sentence: Sentence | undefined): boolean {
-  return sentence !== undefined && sentence.kind !== 'code' && /[:,]\s*$/.test(sentence.text);
-}
-
-/** The sentence before a list that announces it. */
-function introductionOf(sentences: readonly Sentence[], at: number): Sentence | undefined {
-  const before = sentences.slice(0, at).findLast(({ kind }) => kind !== 'item');
-  return announces(before) ? before : undefined;
-}
-
-function endOfAnnounced(sentences: readonly Sentence[], at: number): number {
-  const next = sentences[at + 1];
-  if (!next) return at + 1;
-  if (next.kind !== 'item') return at + 2;
-  const beyond = sentences.findIndex(({ kind }, index) => index > at && kind !== 'item');
-  return Math.min(beyond === -1 ? sentences.length : beyond, at + 1 + mostItems);
-}
-
-/** Joins the sentences of a block. Items and code begin on new lines. */
-function render(sentences: readonly Sentence[], onLines = false): string {
-  let text = '';
-  let before: Sentence | undefined;
-  for (const sentence of sentences) {
-    const { kind, block } = sentence;
-    const isNewItem = kind === 'item' && !(before?.kind === 'item' && before.block === block);
-    if (before) text += kind === 'code' || before.kind === 'code' || isNewItem || onLines ? '\n' : ' ';
-    if (kind === 'code') text += fenced(sentence.text);
-    else
-      text +=
-        (isNewItem && before) || (onLines && sentences.length > 1 && kind !== 'paragraph')
-          ? `- ${sentence.text}`
-          : sentence.text;
-    before = sentence;
-  }
-  return text;
-}
-
-/** Puts code between fences that are longer than any run of backticks in it. */
-function fenced(code: string): string {
-  const longest = Math.max(2, ...(code.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}\n${code}\n${fence}`;
+/** The passage and headings of a sentence; empty where the only heading is the document's title. */
+function sectionOf({ heading, sentence }: Candidate): string {
+  return heading.includes(' > ') ? `${sentence.passage} ${heading}` : '';
 }

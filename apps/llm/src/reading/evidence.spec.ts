@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { candidatesOf, evidenceNames, lexicalEvidence, stemsOf } from './evidence.js';
+import { candidatesOf, evidenceNames, lexicalEvidence } from './evidence.js';
 import { readPassages } from './sentence.js';
+import { stemsOf } from './stems.js';
 
 function evidenceOf(
   question: string,

@@ -3,6 +3,7 @@ import { remember } from '#text';
 import { isTerm, nameEvidence, nameEvidenceNames, nameOfRow, shareOf } from './name-evidence.js';
 import { answersType, questionType, type QuestionType } from './question-type.js';
 import type { Candidate, ReadPassage, Sentence } from './sentence.js';
+import { stemsOf } from './stems.js';
 
 /** Features of the fusion, in the order of its weights. models/nano-reader/fusion.json has the same names. */
 export const evidenceNames = [
@@ -112,19 +113,6 @@ export function asksForWay(question: string): boolean {
 }
 
 const pronoun = /^(?:it|its|he|she|they|his|her|their|this|these|that|those)\b/i;
-
-/** Stems of the meaningful words of a text, in order. A name like `ForwardAgent` counts as its single words. */
-export function stemsOf(text: string): string[] {
-  return splitWords(text.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')).flatMap(
-    (word) => evidenceStem(word) ?? [],
-  );
-}
-
-/** The stem of the reader's training without its last letter, so that `close` and `closed` have the same stem. */
-function evidenceStem(word: string): string | undefined {
-  const stem = stemOf(word);
-  return stem !== undefined && stem.length > 3 ? stem.replace(/e$/, '').replace(/y$/, 'i') : stem;
-}
 
 /**
  * The evidence for each candidate besides the reader: words of the question in it and around it (words of few

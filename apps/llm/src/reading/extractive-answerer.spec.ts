@@ -7,11 +7,11 @@ import type { Fusion, Judgement } from './rank-sentences.js';
 
 const question = 'Where did the ferry stop?';
 
-/** The logit of the reader alone orders the sentences; no answer is sure. */
+/** The logit of the reader alone orders the sentences; each answer is the closest passage. */
 const judgement: Judgement = {
   rank: { weights: evidenceNames.map((name) => Number(name === 'reader')), bias: 0 },
   confidence: { weights: [...evidenceNames, 'logit', 'lead'].map(() => 0), bias: 0 },
-  thresholds: { answer: 0, doubtful: 0, sure: 1 },
+  thresholds: { near: 0, closest: 0, answer: 1 },
   elsewhere: 0.5,
 };
 const fusion: Fusion = { evidence: [...evidenceNames], prose: judgement, outlined: judgement };
@@ -38,7 +38,16 @@ function answererOf(logits: Readonly<Record<string, number>>, used = fusion) {
   return { answerer: new ExtractiveAnswerer(options), read };
 }
 
-async function answer(
+const { signal } = new AbortController();
+
+async function sayOf(chunks: AsyncIterable<{ text: string }>): Promise<string> {
+  let said = '';
+  for await (const { text } of chunks) said += text;
+  return said;
+}
+
+/** The answer to the question from passages of one document. */
+function answer(
   answerer: ExtractiveAnswerer,
   texts: readonly string[],
   metadata: Record<string, unknown> = {},
@@ -50,11 +59,7 @@ async function answer(
     score: 0.5,
     metadata,
   }));
-  let said = '';
-  const messages = [{ role: 'user' as const, content: asked }];
-  for await (const { text } of answerer.answer(messages, documents, {}, new AbortController().signal))
-    said += text;
-  return said;
+  return sayOf(answerer.answer([{ role: 'user', content: asked }], documents, {}, signal));
 }
 
 const inPort = 'The ferry stopped in the port.';
@@ -62,15 +67,62 @@ const inFog = 'The ferry stopped in fog.';
 const atIsland = 'A ferry stopped at the island.';
 
 describe('ExtractiveAnswerer', () => {
-  it.each([
-    ['another passage, where it is nearly as likely', 0.8, atIsland],
-    ['the same passage, where the other is less likely', 0.4, inFog],
-  ])('takes the second quote of an unsure answer from %s', async (_name, logit, second) => {
-    const { answerer } = answererOf({ [inPort]: 3, [inFog]: 1, [atIsland]: logit });
-    const said = await answer(answerer, [`${inPort} ${inFog}`, atIsland]);
-    expect(said).toContain(inPort);
-    expect(said).toContain(second);
-    expect([inFog, atIsland].filter((text) => said.includes(text))).toEqual([second]);
+  it('shows the closest passages where it is not sure, each with the name of its document', async () => {
+    const { answerer } = answererOf({ [inPort]: 3, [inFog]: 1, [atIsland]: 0.8 });
+    expect(await answer(answerer, [`${inPort} ${inFog}`, atIsland])).toBe(
+      `Closest passages:\n\n${inPort} ${inFog} [1]\n\n${atIsland} [2]`,
+    );
+    const documents = [`${inPort} ${inFog}`, atIsland].map((text, index) => ({
+      id: String(index),
+      text,
+      score: 1,
+      metadata: { title: `Book ${index}` },
+    }));
+    const said = await sayOf(answerer.answer([{ role: 'user', content: question }], documents, {}, signal));
+    expect(said).toContain(`From “Book 0”: ${inPort}`);
+    expect(said).toContain(`From “Book 1”: ${atIsland}`);
+  });
+
+  it('shows one passage where it is sure, and two where the question compares', async () => {
+    const sure = { ...judgement, thresholds: { near: 0, closest: 0, answer: 0 } };
+    const { answerer } = answererOf({ [inPort]: 3 }, { ...fusion, prose: sure, outlined: sure });
+    expect(await answer(answerer, [inPort, atIsland])).toBe(`${inPort} [1]`);
+    const messages = [{ role: 'user' as const, content: 'Compare the stops of the ferry' }];
+    const documents = [inPort, atIsland].map((text, index) => ({
+      id: String(index),
+      text,
+      score: 1,
+      metadata: {},
+    }));
+    expect(await sayOf(answerer.answer(messages, documents, {}, signal))).toBe(
+      `${inPort} [1]\n\n${atIsland} [2]`,
+    );
+  });
+
+  it('names the closest passage and what is missing below a refusal, without a citation', async () => {
+    const near = { ...judgement, thresholds: { near: 0, closest: 1, answer: 1 } };
+    const { answerer } = answererOf({ [inPort]: 3 }, { ...fusion, prose: near, outlined: near });
+    const documents = [{ id: '0', text: inPort, score: 1, metadata: { filename: 'log.txt' } }];
+    const messages = [{ role: 'user' as const, content: 'Where did the ferry of Crete stop?' }];
+    const chunks = answerer.answer(messages, documents, {}, signal);
+    let said = '';
+    for await (const { text, citations } of chunks) {
+      said += text;
+      expect(citations).toBeUndefined();
+    }
+    expect(said).toBe(
+      `Nothing. “Crete” is not mentioned in the documents that were found.\n\nClosest passage, in “log”: ${inPort}`,
+    );
+  });
+
+  it('reads code only where the question asks for it', async () => {
+    const code = 'curl ferry/stop -d where';
+    const documents = [{ id: '0', text: `${code}\n\n${inPort}`, score: 1, metadata: { blocks: 'cp' } }];
+    const { answerer, read } = answererOf({ [code]: 9 });
+    await sayOf(answerer.answer([{ role: 'user', content: question }], documents, {}, signal));
+    expect(read).toEqual([inPort]);
+    const asked = [{ role: 'user' as const, content: 'Which command stops the ferry?' }];
+    expect(await sayOf(answerer.answer(asked, documents, {}, signal))).toContain(code);
   });
 
   it('quotes the beginnings of attached files when asked for them as a whole', async () => {
@@ -78,7 +130,7 @@ describe('ExtractiveAnswerer', () => {
     const asked = 'What is in this file?';
     const texts = [`${inPort} ${inFog} ${atIsland}`, atIsland];
     const said = await answer(answerer, texts, { attached: true }, asked);
-    expect(said).toBe(`${inPort} ${inFog} [1] ${atIsland} [2]`);
+    expect(said).toBe(`${inPort} ${inFog} [1]\n\n${atIsland} [2]`);
     expect(read).toEqual([]);
     await answer(answerer, texts, {}, asked);
     expect(read).not.toEqual([]);
@@ -94,17 +146,16 @@ describe('ExtractiveAnswerer', () => {
     expect(many.read).toHaveLength(12);
   });
 
-  it('judges passages below headings by weights of their own, and quotes three where it doubts', async () => {
-    const outlined = { ...judgement, thresholds: { answer: 0, doubtful: 0.9, sure: 1 } };
-    const { answerer } = answererOf({ [inPort]: 3, [inFog]: 2, [atIsland]: 1 }, { ...fusion, outlined });
-    const texts = [inPort, inFog, atIsland];
-    const said = await answer(answerer, texts);
-    expect(texts.filter((text) => said.includes(text))).toEqual([inPort, inFog]);
-    const below = await answer(answerer, texts, { title: 'Ferries', heading: 'Ferries > Stops' });
-    expect(texts.filter((text) => below.includes(text))).toEqual(texts);
+  it('judges passages below headings by weights of their own', async () => {
+    const outlined = { ...judgement, thresholds: { near: 1, closest: 1, answer: 1 } };
+    const { answerer } = answererOf({ [inPort]: 3 }, { ...fusion, outlined });
+    expect(await answer(answerer, [inPort])).toBe(`Closest passage: ${inPort} [1]`);
+    expect(await answer(answerer, [inPort], { title: 'Ferries', heading: 'Ferries > Stops' })).toBe(
+      'Nothing.',
+    );
   });
 
-  it('adds a quote of another passage to several items, where it is not sure', async () => {
+  it('adds a block of another passage to several items, where it is not sure', async () => {
     const items = { title: 'Ferries', blocks: 'ii' };
     const { answerer } = answererOf({ 'stop: port': 3, 'stop: fog': 2.5, [atIsland]: 1 });
     const documents = [
@@ -123,8 +174,8 @@ describe('ExtractiveAnswerer', () => {
     ['no markers', { asksForCitations: false }, 3, inPort],
     ["the prompt's refusal", { asksForCitations: false, refusal: 'Not there.' }, -1, 'Not there.'],
   ])('answers a prompt with %s', async (_name, rules, logit, expected) => {
-    const sure = { ...judgement, thresholds: { answer: 0, doubtful: 0, sure: 0 } };
-    const never = { ...judgement, thresholds: { answer: 1, doubtful: 1, sure: 1 } };
+    const sure = { ...judgement, thresholds: { near: 0, closest: 0, answer: 0 } };
+    const never = { ...judgement, thresholds: { near: 1, closest: 1, answer: 1 } };
     const used = logit < 0 ? never : sure;
     const { answerer } = answererOf({ [inPort]: logit }, { ...fusion, prose: used, outlined: used });
     const prompt = { question, passages: [{ id: '7', text: inPort }], ...rules };

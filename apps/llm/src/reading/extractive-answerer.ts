@@ -6,50 +6,19 @@ import { asksForSummary, questionWithNames, type RagPrompt } from '#text';
 import type { LlmEnvironment } from '../llm.environment.js';
 import type { LlmGenerator } from '../open-generator.js';
 import type { GenerateRequest } from '../tools/tool-format.js';
-import { quoteOf, quoteOfSeveral, type Quote } from './compose-answer.js';
-import {
-  rankSentences,
-  readFusion,
-  type Fusion,
-  type RankedSentence,
-  type Ranking,
-} from './rank-sentences.js';
-import { readPassages, type Candidate, type ReadPassage } from './sentence.js';
+import { beginningsOf, blocksOf, closestOf } from './compose-answer.js';
+import { missingNames, sayMissing } from './missing-names.js';
+import { rankSentences, readFusion, type Fusion } from './rank-sentences.js';
+import { readPassages } from './sentence.js';
 import { answerSmallTalk, type Library } from './small-talk.js';
 import { limitAnswer, writeAnswer, type Answer, type MarkerOf } from './written-answer.js';
 
-/** Questions that more than one row or item may answer. */
-const asksForSeveral =
-  /^(?:and )?(?:which|what)(?: [\p{L}-]+){0,2} [\p{L}-]+s(?: (?:of|in|for|on|from|with)(?: [\p{L}-]+){1,3})? (?:are|do|does|can|have|were|is|must|may|should|exist)\b|^what are\b|^(?:list|name|enumerate)\b|\b(?:all|every|each of) the\b/iu;
-/** Limit for the quoted rows and items. */
-const mostQuoted = 8;
-/** Maximum distance in logits of another row or item from the first one. */
-const farBehind = 2.5;
-
-/**
- * If the question asks for several things and the first sentence of the ranking is a row or an item: this sentence and
- * the rows or items of the same passage with nearly the same score, in the passage's order. Otherwise undefined.
- */
-function severalOf(question: string, ranked: readonly RankedSentence[]): RankedSentence[] | undefined {
-  const [first] = ranked;
-  const kind = first?.candidate.sentence.kind;
-  if (!first || (kind !== 'row' && kind !== 'item') || !asksForSeveral.test(question.trim()))
-    return undefined;
-  const kin = ranked.filter(
-    ({ candidate: { sentence }, logit }) =>
-      sentence.kind === kind &&
-      sentence.passage === first.candidate.sentence.passage &&
-      logit > first.logit - farBehind,
-  );
-  if (kin.length < 2) return undefined;
-  return kin
-    .slice(0, mostQuoted)
-    .toSorted((left, right) => left.candidate.sentence.index - right.candidate.sentence.index);
-}
-
 /** Number of the last questions of the conversation whose repetition does not count as an answer. */
 const questionsKept = 4;
-const unsureOpening = 'I am not sure, but the documents say:';
+/** Confidence above which an answer is right even if its passages do not have a name of the question. */
+const sureWithoutNames = 0.8;
+/** What comes before one block, and before two, that may not answer. */
+const closestOpening = ['Closest passage:', 'Closest passages:'] as const;
 
 interface AnswererOptions {
   readonly reader: Reader;
@@ -70,8 +39,8 @@ type Limits = Pick<
 >;
 
 /**
- * Answers with unchanged sentences of the documents, each with its `[n]`: the most likely answer, a second or third
- * sentence where it is unsure, and no sentence where no candidate is likely enough.
+ * Answers with unchanged text of the documents and its `[n]`: the block around the sentence that probably answers, two
+ * blocks that are called the closest passages where this is less likely, and a refusal where it is not likely.
  */
 export class ExtractiveAnswerer {
   constructor(private readonly options: AnswererOptions) {}
@@ -170,73 +139,24 @@ export class ExtractiveAnswerer {
       { reader, fusion, asked: asked.slice(-questionsKept) },
       signal,
     );
-    const { promptTokens, confidence } = ranking;
-    if (ranking.quotes === 0)
-      return { answer: { text: noAnswer, citations: [], confidence: 1 - confidence }, promptTokens };
-    const quotes = quotesOf(question, ranking, passages);
-    const opening = ranking.quotes === 1 ? '' : unsureOpening;
-    return { answer: writeAnswer(opening, quotes, confidence, idOf), promptTokens };
+    const { promptTokens, confidence, certainty } = ranking;
+    // A prompt of another framework has its own refusal.
+    const missing = idOf || confidence > sureWithoutNames ? '' : sayMissing(missingNames(question, passages));
+    if (certainty === 'none' || certainty === 'near') {
+      const near = certainty === 'near' && !idOf ? closestOf(question, ranking, passages) : '';
+      const text = [noAnswer, missing].filter(Boolean).join(' ') + near;
+      return { answer: { text, citations: [], confidence: 1 - confidence }, promptTokens };
+    }
+    const blocks = blocksOf(question, ranking, passages);
+    const closest = closestOpening[Math.min(blocks.length, 2) - 1]!;
+    const opening = certainty === 'answer' && missing === '' ? '' : `${missing} ${closest}`.trimStart();
+    return { answer: writeAnswer(opening, blocks, confidence, idOf), promptTokens };
   }
 }
 
 /** A passage of a file in the messages; the question may be about the file as a whole. */
 function isAttached({ metadata }: RetrievedDocument): boolean {
   return metadata['attached'] === true;
-}
-
-/** Limit for the sentences that are quoted from the beginning of a passage. */
-const mostOfBeginning = 2;
-
-/** The first sentences of each passage: what a file is about, without a question to rank its sentences. */
-function beginningsOf(passages: readonly ReadPassage[]): Quote[] {
-  const filled = passages.filter(({ sentences }) => sentences.length > 0);
-  return filled.map((passage) => {
-    const first = passage.sentences.slice(0, mostOfBeginning);
-    const quote = quoteOfSeveral(first, passage);
-    const isProse = first.every(({ kind }) => kind === 'paragraph');
-    return isProse ? { ...quote, text: first.map(({ text }) => text).join(' ') } : quote;
-  });
-}
-
-/** The quotes of an answer. A further quote must come from another section where the documents have headings. */
-function quotesOf(question: string, ranking: Ranking, passages: readonly ReadPassage[]): Quote[] {
-  const passageOf = (number: number) => passages[number - 1]!;
-  const several = severalOf(question, ranking.ranked)?.map(({ candidate }) => candidate.sentence) ?? [];
-  const quotes = several[0] ? [quoteOfSeveral(several, passageOf(several[0].passage))] : [];
-  const explained = new Set<string>();
-  const isUnsure = ranking.quotes > 1;
-  let rest = ranking.ranked.filter(({ candidate }) => !several.includes(candidate.sentence));
-  while (quotes.length < ranking.quotes && rest.length > 0) {
-    const next = likeliest(rest, quotes, ranking.elsewhere);
-    rest = rest.filter((other) => other !== next);
-    const { candidate } = next;
-    const section = sectionOf(candidate);
-    if (explained.has(section)) continue;
-    if (section !== '') explained.add(section);
-    const quote = quoteOf(candidate, passageOf(candidate.sentence.passage), { question, isUnsure });
-    const isNew = quotes.every(
-      ({ text }) => !text.includes(candidate.sentence.text) && !quote.text.includes(text),
-    );
-    if (isNew) quotes.push(quote);
-  }
-  return quotes;
-}
-
-/** The sentence that adds most to the quotes. */
-function likeliest(
-  rest: readonly RankedSentence[],
-  quotes: readonly Quote[],
-  elsewhere: number,
-): RankedSentence {
-  const quoted = new Set(quotes.map(({ passage }) => passage));
-  const worthOf = ({ candidate, logit }: RankedSentence) =>
-    logit + (quoted.has(candidate.sentence.passage) ? 0 : elsewhere);
-  return rest.reduce((best, one) => (worthOf(one) > worthOf(best) ? one : best));
-}
-
-/** The passage and headings of a sentence; empty where the only heading is the document's title. */
-function sectionOf({ heading, sentence }: Candidate): string {
-  return heading.includes(' > ') ? `${sentence.passage} ${heading}` : '';
 }
 
 /** Injection token of the {@link ExtractiveAnswerer}; undefined where the language model answers from documents. */

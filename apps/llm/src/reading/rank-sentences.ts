@@ -3,22 +3,23 @@ import { join } from 'node:path';
 import type { Reader } from '#encoders';
 import { z } from 'zod';
 import { candidatesOf, evidenceNames, lexicalEvidence, readerEvidence } from './evidence.js';
+import { asksForCode } from './question-type.js';
 import { repeatsOf } from './repeats-question.js';
-import type { Candidate, ReadPassage } from './sentence.js';
+import { isLabel, lastHeading, type Candidate, type ReadPassage } from './sentence.js';
 
 const regressionSchema = z.strictObject({ weights: z.array(z.number()), bias: z.number() });
 
 const judgementSchema = z.strictObject({
   /** Ranks the sentences by their evidence. */
   rank: regressionSchema,
-  /** Confidence in the first sentence, from its evidence and its lead over the second. */
+  /** Confidence in the block of the first sentence, from the evidence of this sentence and its lead over the second. */
   confidence: regressionSchema,
   /**
-   * Confidence below `answer`: no quote. Below `sure`: a second sentence, and the answer says that it may be wrong.
-   * Below `doubtful`: a third sentence.
+   * Confidence below `near`: a bare refusal. Below `closest`: a refusal with the closest passage. Below `answer`: what is
+   * shown is called the closest passage.
    */
-  thresholds: z.strictObject({ answer: z.number(), doubtful: z.number(), sure: z.number() }),
-  /** Bonus in logits for a further quote from another passage, because the first passage may be the wrong one. */
+  thresholds: z.strictObject({ near: z.number(), closest: z.number(), answer: z.number() }),
+  /** Bonus in logits for a further block from another passage, because the first passage may be the wrong one. */
   elsewhere: z.number(),
 });
 
@@ -76,14 +77,16 @@ export interface RankedSentence {
   readonly logit: number;
 }
 
+/** Whether passages answer a question: probably, perhaps, probably not, or not at all. */
+export type Certainty = 'answer' | 'closest' | 'near' | 'none';
+
 /** Sentences of passages, the most likely answer first. */
 export interface Ranking {
   readonly ranked: readonly RankedSentence[];
-  /** Probability that the first sentence answers, 0–1. */
+  /** Probability that the block of the first sentence answers, 0–1. */
   readonly confidence: number;
-  /** Number of quotes by the confidence: 0 without an answer, 1 for a sure answer, otherwise more. */
-  readonly quotes: number;
-  /** Bonus in logits for a further quote from another passage. */
+  readonly certainty: Certainty;
+  /** Bonus in logits for a further block from another passage. */
   readonly elsewhere: number;
   /** Tokens that the reader read. */
   readonly promptTokens: number;
@@ -101,13 +104,16 @@ export async function rankSentences(
 ): Promise<Ranking> {
   const repetitions = asked.map((each) => repeatsOf(each));
   const repeats = (text: string) => repetitions.some((repeatsOne) => repeatsOne(text));
-  const all = candidatesOf(question, passages).filter(({ sentence }) => !repeats(sentence.text));
+  const all = answering(question, candidatesOf(question, passages)).filter(
+    ({ sentence }) => !repeats(sentence.text),
+  );
   const lexical = lexicalEvidence(question, all);
   const chosen = all
     .map((candidate, index) => ({ candidate, words: lexical[index]! }))
     .toSorted((left, right) => worth(right.words) - worth(left.words))
     .slice(0, mostRead);
-  if (chosen.length === 0) return { ranked: [], confidence: 0, quotes: 0, elsewhere: 0, promptTokens: 0 };
+  if (chosen.length === 0)
+    return { ranked: [], confidence: 0, certainty: 'none', elsewhere: 0, promptTokens: 0 };
   const sentences = chosen.map(({ candidate: { text, before, after, passage } }) => ({
     text,
     before,
@@ -127,7 +133,25 @@ export async function rankSentences(
   const certain = confidenceEvidence(first!.evidence, first!.logit, second?.logit);
   const confidence = sigmoid(regress(judgement.confidence, certain));
   const { elsewhere, thresholds } = judgement;
-  return { ranked, confidence, quotes: quotesFor(confidence, thresholds), elsewhere, promptTokens };
+  return { ranked, confidence, certainty: certaintyOf(confidence, thresholds), elsewhere, promptTokens };
+}
+
+/** Candidates without code where the question does not ask for it, and without labels. If only these exist, all remain. */
+export function answering(question: string, candidates: readonly Candidate[]): Candidate[] {
+  const allowsCode = asksForCode(question);
+  const headings = new Set(candidates.map(({ heading }) => plainHeading(heading)));
+  const left = candidates.filter(
+    ({ sentence }) =>
+      (allowsCode || sentence.kind !== 'code') &&
+      !isLabel(sentence) &&
+      !(sentence.kind === 'item' && headings.has(plainHeading(sentence.text))),
+  );
+  return left.length > 0 ? left : [...candidates];
+}
+
+/** The innermost heading without its number and case: an item with this text is one of a table of contents. */
+function plainHeading(heading: string): string {
+  return lastHeading(heading).toLowerCase();
 }
 
 /** The judgement for a candidate: passages below headings have other weights than prose without headings. */
@@ -135,11 +159,14 @@ function judgementOf({ prose, outlined }: Fusion, { isOutlined }: Candidate): Ju
   return isOutlined ? outlined : prose;
 }
 
-/** Number of quotes for a confidence: 0 without an answer, more than 1 where the first sentence may be wrong. */
-export function quotesFor(confidence: number, { answer, sure, doubtful }: Judgement['thresholds']): number {
-  if (confidence < answer) return 0;
-  if (confidence >= sure) return 1;
-  return confidence < doubtful ? 3 : 2;
+/** The certainty of a confidence. */
+export function certaintyOf(
+  confidence: number,
+  { near, closest, answer }: Judgement['thresholds'],
+): Certainty {
+  if (confidence < near) return 'none';
+  if (confidence < closest) return 'near';
+  return confidence < answer ? 'closest' : 'answer';
 }
 
 /** Overlap of the sentence with the question, plus half of the overlap around it. */

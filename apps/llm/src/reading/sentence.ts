@@ -26,6 +26,8 @@ export interface ReadPassage {
   readonly heading: string;
   /** The same headings as a list, the outermost first. */
   readonly headings: readonly string[];
+  /** The title of its document; empty without one. */
+  readonly title: string;
   /** The name of its document, without an extension. */
   readonly document: string;
   /** It is below a heading of its document. */
@@ -59,6 +61,7 @@ export function readPassages(documents: readonly RetrievedDocument[]): ReadPassa
       documentId: id,
       heading: headings.join(' > '),
       headings,
+      title: typeof metadata['title'] === 'string' ? metadata['title'] : '',
       document: documentName(metadata),
       isOutlined: typeof metadata['heading'] === 'string' && metadata['heading'] !== '',
       sentences,
@@ -119,4 +122,15 @@ export interface Candidate {
   readonly isOutlined: boolean;
   /** The whole passage, its headings included. */
   readonly passage: string;
+}
+
+/** A few words without an end, a number or a colon, such as a heading; or only an address. */
+export function isLabel({ kind, text }: Sentence): boolean {
+  if (/^(?:[\p{L} ]{1,20}:\s*)?https?:\S+$/u.test(text)) return true;
+  return kind === 'paragraph' && text.split(/\s+/).length <= 5 && !/[.!?…:;。！？)"”\p{N}]/u.test(text);
+}
+
+/** The innermost of headings joined by ` > `, without its number. */
+export function lastHeading(heading: string): string {
+  return (heading.split(' > ').at(-1) ?? '').replace(/^(?:\d+\.)*\d*[.)]?\s+(?=\p{L})/u, '');
 }

@@ -10,6 +10,15 @@ describe('smallTalkTopic', () => {
     ['Thanks!', 'thanks'],
     ['thank you very much', 'thanks'],
     ['Great, thanks for your help', 'thanks'],
+    ['Thanks, that was helpful!', 'thanks'],
+    ['Danke schön!', 'thanks'],
+    ['ok', 'assent'],
+    ['Alles klar', 'assent'],
+    ['You are wrong.', 'complaint'],
+    ["That's not true", 'complaint'],
+    ['Sorry, never mind.', 'withdrawal'],
+    ['Can you help me with something?', 'offer'],
+    ['Good morning, can you help me?', 'offer'],
     ['Bye', 'farewell'],
     ['Thanks, bye!', 'farewell'],
     ['Perfect. Thank you!', 'thanks'],
@@ -35,6 +44,9 @@ describe('smallTalkTopic', () => {
     'Thanks to whom was it built?',
     'Which documents are ingested?',
     'Thanks. When does the office open?',
+    'Can you help me with the tank?',
+    'Is the right answer yes?',
+    'You are wrong about the tank',
     '',
   ])('%j is a question about documents', (message) => {
     expect(smallTalkTopic(message)).toBeUndefined();
@@ -54,6 +66,14 @@ describe('answerSmallTalk', () => {
     expect(await answerSmallTalk('hi', () => shelves())).toContain('no documents yet');
     expect(await answerSmallTalk('hi', () => Promise.resolve(undefined))).toBe(
       'Hello! Ask me about your documents.',
+    );
+  });
+
+  it('answers briefly what is not a question', async () => {
+    expect(await answerSmallTalk('ok', () => shelves(1))).toMatch(/^Good/);
+    expect(await answerSmallTalk('You are wrong', () => shelves(1))).toContain('what the documents say');
+    expect(await answerSmallTalk('Can you help me?', () => shelves(1))).toBe(
+      'Yes, gladly. Ask me about your documents.',
     );
   });
 

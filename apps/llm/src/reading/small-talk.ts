@@ -38,7 +38,17 @@ export class Library {
   }
 }
 
-type Topic = 'greeting' | 'thanks' | 'farewell' | 'well-being' | 'identity' | 'ability';
+type Topic =
+  | 'greeting'
+  | 'thanks'
+  | 'farewell'
+  | 'well-being'
+  | 'identity'
+  | 'ability'
+  | 'offer'
+  | 'assent'
+  | 'complaint'
+  | 'withdrawal';
 
 const name = String.raw`(?:\s+(?:there|all|everyone|everybody|again|assistant|bot|meganest|nano-chat|friend|mate|sir|madam))*`;
 /** Patterns for whole messages, without punctuation and `please`. */
@@ -52,8 +62,24 @@ const topics: readonly [Topic, RegExp][] = [
   [
     'thanks',
     new RegExp(
-      `^(?:(?:ok|okay|great|perfect|cool|nice) )?(?:many |a lot of )?(?:thanks|thank you|thank u|thx|ty|cheers|danke)(?: (?:a lot|so much|very much|again|for (?:the|your) (?:help|answer)))*${name}$`,
+      `^(?:(?:ok|okay|great|perfect|cool|nice|super|vielen|besten) )?(?:many |a lot of )?(?:thanks|thank you|thank u|thx|ty|cheers|danke|dank|merci|gracias)(?: (?:a lot|so much|very much|again|for (?:the|your) (?:help|answer)|schön|sehr|dir|ihnen))*(?: (?:that|this) (?:was|is) (?:very |really |so )?(?:helpful|useful|great|nice|perfect|all))?${name}$`,
     ),
+  ],
+  [
+    'assent',
+    /^(?:ok|okay|k|yes|yeah|yep|no|nope|sure|fine|good|great|perfect|cool|nice|super|wow|right|correct|exactly|got it|i see|i understand|understood|all right|alright|that is (?:all|it|right|great|good|helpful|clear)|thats (?:all|it|right|great|good|helpful|clear)|makes sense|very (?:good|helpful|nice)|well done|good (?:job|answer|to know)|ja|nein|genau|gut|sehr gut|verstanden|alles klar|in ordnung|schon gut)$/,
+  ],
+  [
+    'offer',
+    /^(?:can|could|will|would) you (?:please )?help(?: me)?(?: out)?(?: with (?:something|this|that|a question|it))?$|^i (?:need|want|would like)(?: (?:some|your))? help(?: with (?:something|this|it))?$|^(?:i have|may i ask|can i ask)(?: you)? (?:a|some|another) questions?$|^are you there$|^kannst du mir helfen$|^können sie mir helfen$/,
+  ],
+  [
+    'complaint',
+    /^(?:no )?(?:you are|youre|thats|that is|this is|it is) (?:wrong|incorrect|not (?:right|true|correct|helpful)|false|stupid|useless|nonsense|bad)$|^(?:wrong|incorrect|nonsense)(?: answer)?$|^(?:i do not|i dont) (?:understand|believe (?:you|that|it))$|^das ist falsch$/,
+  ],
+  [
+    'withdrawal',
+    /^(?:(?:sorry|oh|ah|ok|okay|no) )*(?:sorry|never mind|nevermind|forget (?:it|that)|it is nothing|nothing|egal|vergiss es|my (?:bad|mistake)|i apologi[sz]e)$/,
   ],
   ['farewell', new RegExp(`^(?:bye|bye bye|goodbye|good night|see you(?: later| soon)?|farewell)${name}$`)],
   ['well-being', /^(?:how are you(?: doing)?(?: today)?|how is it going|hows it going|what is up|whats up)$/],
@@ -112,7 +138,15 @@ const openings: Readonly<Record<Topic, string>> = {
   'well-being': 'I am a program and always well, thank you.',
   identity: 'I am the assistant of MegaNest. I answer with sentences of your documents, and cite them.',
   ability: 'I answer questions from your documents with their own sentences, and cite them.',
+  offer: 'Yes, gladly.',
+  assent: 'Good. You can ask the next question.',
+  complaint:
+    'I am sorry. I can only show what the documents say: please ask in other words, or name the document.',
+  withdrawal: 'No problem.',
 };
+
+/** Topics after which an answer does not speak of the documents. */
+const alone: ReadonlySet<Topic> = new Set(['thanks', 'farewell', 'assent', 'complaint', 'withdrawal']);
 
 /**
  * A short answer to a greeting, to thanks, or to a question about the assistant.
@@ -124,7 +158,7 @@ export async function answerSmallTalk(
 ): Promise<string | undefined> {
   const topic = smallTalkTopic(message);
   if (!topic) return undefined;
-  if (topic === 'thanks' || topic === 'farewell') return openings[topic];
+  if (alone.has(topic)) return openings[topic];
   return [openings[topic], describeShelves(await describeLibrary())].filter(Boolean).join(' ');
 }
 

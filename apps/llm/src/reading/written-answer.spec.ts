@@ -1,28 +1,40 @@
 import { describe, expect, it } from 'vitest';
 import { limitAnswer, writeAnswer } from './written-answer.js';
 
-const quotes = [
-  { lead: '', text: 'Tea is hot.', passage: 2, documentId: 'a' },
-  { lead: 'Ice: ', text: 'It is cold.', passage: 1, documentId: 'b' },
-];
-const answer = writeAnswer('', quotes, 0.5);
+/** A block with one sentence, which answers. */
+const blockOf = (text: string, passage: number, documentId: string, lead = '') => ({
+  lead,
+  text,
+  answer: { start: 0, end: text.length },
+  quote: text,
+  passage,
+  documentId,
+});
+const blocks = [blockOf('Tea is hot.', 2, 'a'), blockOf('It is cold.', 1, 'b', 'Ice: ')];
+const answer = writeAnswer('', blocks, 0.5);
 const tokens = answer.text.split(/(?= )/);
 
 describe('writeAnswer', () => {
-  it('cites each quote', () => {
-    expect(answer.text).toBe('Tea is hot. [1] Ice: It is cold. [2]');
-    for (const { startIndex, endIndex, quote } of answer.citations)
-      expect(answer.text.slice(startIndex, endIndex)).toBe(quote);
-    expect(answer.citations.map(({ passage, documentId }) => [passage, documentId])).toEqual([
+  it('cites the answering sentence of each block', () => {
+    const [tea, ice] = blocks;
+    const longer = { ...ice!, text: 'Ask. It is cold.', answer: { start: 5, end: 16 } };
+    const { text, citations } = writeAnswer('', [tea!, longer], 0.5);
+    expect(text).toBe('Tea is hot. [1]\n\nIce: Ask. It is cold. [2]');
+    for (const { startIndex, endIndex, quote } of citations)
+      expect(text.slice(startIndex, endIndex)).toBe(quote);
+    expect(citations.map(({ passage, documentId }) => [passage, documentId])).toEqual([
       [1, 'a'],
       [2, 'b'],
     ]);
   });
 
-  it('counts passages in the order of their first quotes, and lists first quotes first', () => {
-    const again = { lead: '', text: 'Tea is brown.', passage: 2, documentId: 'a' };
-    const { text, citations } = writeAnswer('', [quotes[0]!, again, quotes[1]!], 1);
-    expect(text).toBe('Tea is hot. [1] Tea is brown. [1] Ice: It is cold. [2]');
+  it('counts passages in the order of their first blocks, and lists first blocks first', () => {
+    const { text, citations } = writeAnswer(
+      '',
+      [blocks[0]!, blockOf('Tea is brown.', 2, 'a'), blocks[1]!],
+      1,
+    );
+    expect(text).toBe('Tea is hot. [1]\n\nTea is brown. [1]\n\nIce: It is cold. [2]');
     expect(citations.map(({ passage, quote }) => [passage, quote])).toEqual([
       [1, 'Tea is hot.'],
       [2, 'It is cold.'],
@@ -30,11 +42,13 @@ describe('writeAnswer', () => {
     ]);
   });
 
-  it('gives code and lists lines of their own', () => {
-    const code = { lead: '', text: '```\nrun\n```', passage: 1, documentId: 'c' };
-    expect(writeAnswer('Perhaps:', [code, ...quotes], 1).text).toBe(
-      'Perhaps:\n\n```\nrun\n```\n[1]\n\nTea is hot. [2] Ice: It is cold. [1]',
+  it('sets the marker of code and of a table on a line of its own', () => {
+    const code = blockOf('```\nrun\n```', 1, 'c');
+    const table = blockOf('| a |\n| --- |\n| 1 |', 2, 'd');
+    expect(writeAnswer('Closest passages:', [code, table], 1).text).toBe(
+      'Closest passages:\n\n```\nrun\n```\n\n[1]\n\n| a |\n| --- |\n| 1 |\n\n[2]',
     );
+    expect(writeAnswer('Closest passage:', [blocks[0]!], 1).text).toBe('Closest passage: Tea is hot. [1]');
   });
 });
 

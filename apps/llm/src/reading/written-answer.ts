@@ -1,6 +1,6 @@
 import type { Citation, GenerationParameters, TokenLogprob } from '#contracts';
 import { byNumber, CitationNumbers } from '../grounding/citation-numbers.js';
-import type { Quote } from './compose-answer.js';
+import type { AnswerBlock } from './answer-block.js';
 
 /** An answer before the caller's limits are applied. */
 export interface Answer {
@@ -14,29 +14,35 @@ export interface Answer {
 export type MarkerOf = (passage: number) => number | string | undefined;
 
 /**
- * Joins quotes, each with its `[n]`: the passages count from 1 in the order of their first quote, unless `markerOf` has
- * other markers. A quote of several lines begins on a new line.
+ * Joins blocks, each with its `[n]`: the passages count from 1 in the order of their first block, unless `markerOf` has
+ * other markers. A block of several lines begins on a new line. A citation has the place of the answering sentence in
+ * the text, and this sentence in the words of the passage.
  */
 export function writeAnswer(
   opening: string,
-  quotes: readonly Quote[],
+  blocks: readonly AnswerBlock[],
   confidence: number,
   markerOf: MarkerOf = markersInOrder(),
 ): Answer {
   let text = opening;
   const citations: Citation[] = [];
-  for (const [index, { lead, text: quote, passage, documentId }] of quotes.entries()) {
-    const isBlock = quote.includes('\n');
-    const before = quotes[index - 1]?.text.includes('\n') || (isBlock && text !== '') ? '\n\n' : ' ';
-    text += (text === '' ? '' : before) + lead;
-    const startIndex = text.length;
-    text += quote;
+  for (const { lead, text: shown, answer, quote, passage, documentId } of blocks) {
+    const startsLine = text !== '' && (blocks.length > 1 || shown.includes('\n'));
+    text += (text === '' ? '' : startsLine ? '\n\n' : ' ') + lead;
     const marker = markerOf(passage);
     const number = typeof marker === 'number' ? marker : passage;
-    citations.push({ startIndex, endIndex: text.length, passage: number, documentId, quote });
-    if (marker !== undefined) text += quote.endsWith('`') && isBlock ? `\n[${marker}]` : ` [${marker}]`;
+    const [startIndex, endIndex] = [text.length + answer.start, text.length + answer.end];
+    citations.push({ startIndex, endIndex, passage: number, documentId, quote });
+    text += shown;
+    if (marker !== undefined) text += `${needsLine(shown) ? '\n\n' : ' '}[${marker}]`;
   }
   return { text, citations: byNumber(citations), confidence };
+}
+
+/** Whether a marker would become a part of the table or of the code at the end. */
+function needsLine(shown: string): boolean {
+  const last = shown.split('\n').at(-1)!;
+  return shown.includes('\n') && (last.startsWith('|') || last.endsWith('`'));
 }
 
 /** Markers that count the passages from 1 in the order of their first use. */
@@ -92,14 +98,13 @@ function cutAtStop(text: string, { stop, include_stop_str_in_output: keep }: Lim
   return first ? text.slice(0, first.end) : text;
 }
 
-/** Shortens the citation of a cut quote to the shown text. */
+/** Shortens the citation of a cut sentence to the shown text. */
 function cutCitations(citations: readonly Citation[], text: string): Citation[] {
   return citations
     .filter(({ startIndex }) => startIndex < text.length)
     .map((citation) => {
-      const startIndex = Math.min(citation.startIndex, text.length);
-      const endIndex = Math.min(citation.endIndex, text.length);
-      return { ...citation, startIndex, endIndex, quote: text.slice(startIndex, endIndex) };
+      if (citation.endIndex <= text.length) return citation;
+      return { ...citation, endIndex: text.length, quote: text.slice(citation.startIndex) };
     });
 }
 

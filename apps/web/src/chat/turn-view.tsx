@@ -15,7 +15,7 @@ import { IconCheck, IconCopy, IconPencil, IconRefresh } from '../shared/icons';
 import { AnswerText } from './answer/answer-text';
 import { Passages } from './answer/passages';
 import { isSend } from './composer';
-import { answerOf, citedPages, numberedPassages, passagesOf, type Turn, type OutputItem } from './turns';
+import { answerOf, citedPlaces, numberedPassages, passagesOf, type Turn, type OutputItem } from './turns';
 
 interface TurnProps {
   turn: Turn;
@@ -34,7 +34,7 @@ export const TurnView = memo(function TurnView(props: TurnProps): ReactElement {
   const answer = answerOf(turn);
   const passages = useMemo(() => passagesOf(turn), [turn]);
   const numbered = useMemo(() => numberedPassages(turn), [turn]);
-  const pages = useMemo(() => citedPages(turn), [turn]);
+  const places = useMemo(() => citedPlaces(turn), [turn]);
   const writing = turn.state === 'queued' || turn.state === 'running';
   return (
     <article className="turn" aria-label={turn.question}>
@@ -57,7 +57,7 @@ export const TurnView = memo(function TurnView(props: TurnProps): ReactElement {
         </Group>
       )}
       {answer !== '' && (
-        <AnswerText answer={answer} passages={numbered} pages={pages} writing={writing} open={open} />
+        <AnswerText answer={answer} passages={numbered} places={places} writing={writing} open={open} />
       )}
       <Ending {...props} />
       {!writing && (

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { toMarkdown, citedPages, numberedPassages, pageAt, passagesOf, toTurns } from './turns';
+import { toMarkdown, citedPlaces, numberedPassages, placeAt, passagesOf, toTurns } from './turns';
 
 const items = [
   {
@@ -91,29 +91,32 @@ describe('numberedPassages', () => {
   });
 });
 
-describe('pageAt', () => {
+describe('placeAt', () => {
   const message = (text: string, annotations: object[]) => ({
     type: 'message',
     content: [{ type: 'output_text', text, annotations }],
   });
-  const cite = (file_id: string, index: number, page?: number) => ({
+  const cite = (file_id: string, index: number, page?: number, quote?: string) => ({
     type: 'file_citation',
     file_id,
     filename: 'a.pdf',
     index,
     page,
+    quote,
   });
   const output = [
     message('One. [1]', [cite('a', 4, 3), cite('b', 4)]),
-    message('Two. [1]', [cite('a', 4, 7)]),
-  ] as unknown as Parameters<typeof citedPages>[0]['output'];
+    message('Two. [1]', [cite('a', 4, 7, 'Two.')]),
+  ] as unknown as Parameters<typeof citedPlaces>[0]['output'];
 
-  it('is the page of the nearest annotation of that document', () => {
-    const pages = citedPages({ output });
+  it('has the page and the quote of the nearest annotation of that document', () => {
+    const places = citedPlaces({ output });
     const answer = 'One. [1]\n\nTwo. [1]';
-    expect(pageAt(pages, 'a', answer.indexOf('[1]'))).toBe(3);
-    expect(pageAt(pages, 'a', answer.lastIndexOf('[1]'))).toBe(7);
-    expect(pageAt(pages, 'b', 5)).toBeUndefined();
+    expect(placeAt(places, 'a', answer.indexOf('[1]'))?.page).toBe(3);
+    expect(placeAt(places, 'a', answer.lastIndexOf('[1]'))?.page).toBe(7);
+    expect(placeAt(places, 'a', answer.lastIndexOf('[1]'))?.quote).toBe('Two.');
+    expect(placeAt(places, 'b', 5)?.page).toBeUndefined();
+    expect(placeAt(places, 'c', 5)).toBeUndefined();
   });
 });
 

@@ -140,10 +140,12 @@ interface Citation {
   page: unknown;
   /** The cited passage. Absent in answers of earlier versions, whose numbers are those of the search. */
   chunkId: string | undefined;
+  /** The cited sentence in the words of the document. */
+  quote: string | undefined;
 }
 
-/** A citation of a document with pages. */
-export type CitedPage = Pick<Citation, 'index' | 'documentId'> & { page: number };
+/** Where a citation is in the answer and in its document. */
+export type CitedPlace = Pick<Citation, 'index' | 'documentId' | 'quote'> & { page?: number };
 
 function citationsOf(output: Turn['output']): Citation[] {
   const citations: Citation[] = [];
@@ -154,9 +156,9 @@ function citationsOf(output: Turn['output']): Citation[] {
       if (part.type !== 'output_text') continue;
       for (const annotation of part.annotations) {
         if (annotation.type !== 'file_citation') continue;
-        const extended = { page: undefined, chunk_id: undefined, ...annotation };
-        const { index, file_id: documentId, filename, page, chunk_id: chunkId } = extended;
-        citations.push({ index: before + index, documentId, filename, page, chunkId });
+        const extended = { page: undefined, chunk_id: undefined, quote: undefined, ...annotation };
+        const { index, file_id: documentId, filename, page, chunk_id: chunkId, quote } = extended;
+        citations.push({ index: before + index, documentId, filename, page, chunkId, quote });
       }
     }
     // An empty line separates messages.
@@ -165,18 +167,25 @@ function citationsOf(output: Turn['output']): Citation[] {
   return citations;
 }
 
-/** The pages in the annotations of an answer. */
-export function citedPages({ output }: Pick<Turn, 'output'>): CitedPage[] {
-  return citationsOf(output).flatMap(({ index, documentId, page }) =>
-    typeof page === 'number' ? [{ index, documentId, page }] : [],
-  );
+/** The places in the annotations of an answer. */
+export function citedPlaces({ output }: Pick<Turn, 'output'>): CitedPlace[] {
+  return citationsOf(output).map(({ index, documentId, page, quote }) => ({
+    index,
+    documentId,
+    quote,
+    ...(typeof page === 'number' && { page }),
+  }));
 }
 
-/** The page for the citation of a document at an offset: the page of the nearest annotation. */
-export function pageAt(pages: readonly CitedPage[], documentId: string, offset: number): number | undefined {
-  const own = pages.filter((page) => page.documentId === documentId);
-  const distance = ({ index }: CitedPage) => Math.abs(index - offset);
-  return own.toSorted((a, b) => distance(a) - distance(b))[0]?.page;
+/** The place for the citation of a document at an offset: that of the nearest annotation. */
+export function placeAt(
+  places: readonly CitedPlace[],
+  documentId: string,
+  offset: number,
+): CitedPlace | undefined {
+  const own = places.filter((place) => place.documentId === documentId);
+  const distance = ({ index }: CitedPlace) => Math.abs(index - offset);
+  return own.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
 /** The documents in the annotations of an answer, without duplicates. */

@@ -20,7 +20,7 @@ import { citedSentence, findQuote } from '../../documents/quote';
 import { useText } from '../../i18n/text';
 import { IconButton } from '../../shared/components';
 import { IconCheck, IconCopy } from '../../shared/icons';
-import { pageAt, type CitedPage, type Passage } from '../turns';
+import { placeAt, type CitedPlace, type Passage } from '../turns';
 
 /** Images are removed, because they would load from other hosts. Links may use http, https and mailto only. */
 const schema: typeof defaultSchema = {
@@ -34,13 +34,13 @@ const schema: typeof defaultSchema = {
 interface AnswerProps {
   answer: string;
   passages: readonly Passage[];
-  pages: readonly CitedPage[];
+  places: readonly CitedPlace[];
   writing: boolean;
   open: (opened: Opened) => void;
 }
 
 /** Context for the citations of an answer. */
-const Cited = createContext<Pick<AnswerProps, 'answer' | 'passages' | 'pages' | 'open'> | undefined>(
+const Cited = createContext<Pick<AnswerProps, 'answer' | 'passages' | 'places' | 'open'> | undefined>(
   undefined,
 );
 
@@ -48,11 +48,11 @@ const Cited = createContext<Pick<AnswerProps, 'answer' | 'passages' | 'pages' | 
 export const AnswerText = memo(function AnswerText({
   answer,
   passages,
-  pages,
+  places,
   writing,
   open,
 }: AnswerProps): ReactElement {
-  const cited = useMemo(() => ({ answer, passages, pages, open }), [answer, passages, pages, open]);
+  const cited = useMemo(() => ({ answer, passages, places, open }), [answer, passages, places, open]);
   const highlight = useHighlighter(hasCode(answer));
   return (
     <Cited value={cited}>
@@ -79,12 +79,14 @@ const OutsideLink: Components['a'] = ({ href, children }) =>
   );
 
 function CiteMark({ number, at }: { number: string; at: string }): ReactElement | null {
-  const { answer, passages, pages = [], open } = useContext(Cited) ?? {};
+  const { answer, passages, places = [], open } = useContext(Cited) ?? {};
   const found = passages?.[Number(number) - 1];
   if (!found || !answer || !open) return null;
-  const page = pageAt(pages, found.documentId, Number(at)) ?? found.page;
+  const place = placeAt(places, found.documentId, Number(at));
+  const page = place?.page ?? found.page;
   const passage = page === undefined ? found : { ...found, page };
-  return <Chip number={number} passage={passage} sentence={citedSentence(answer, Number(at))} open={open} />;
+  const sentence = place?.quote || citedSentence(answer, Number(at));
+  return <Chip number={number} passage={passage} sentence={sentence} open={open} />;
 }
 
 /** Components that replace HTML elements. */

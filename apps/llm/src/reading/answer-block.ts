@@ -1,0 +1,211 @@
+import { asksForCode, asksOverRows } from './question-type.js';
+import { renderRows, renderSentences, type Rendered } from './render-block.js';
+import { isLabel, lastHeading, type Candidate, type ReadPassage, type Sentence } from './sentence.js';
+
+/** What an answer shows of a passage: the paragraph, the list or the rows around the answering sentence. */
+export interface AnswerBlock extends Rendered {
+  /** The heading, where the block itself does not name its subject. */
+  readonly lead: string;
+  /** The answering sentence in the words of the passage. */
+  readonly quote: string;
+  readonly passage: number;
+  readonly documentId: string;
+}
+
+/** Beginnings of sentences that refer to earlier text. */
+const refersBack =
+  /^(?:(?:and|but|so|however|thus|then),? )?(?:it|its|he|she|they|him|his|her|hers|their|this|these|that|those|both|such|the (?:former|latter|same))\b/i;
+/** Limit for the words of a block. */
+const mostWords = 100;
+/** Limit for the words before the answering sentence, so that the answer comes early. */
+const mostWordsBefore = 35;
+/** Limit for the sentences before the answering one that are shown only because it refers to them. */
+const mostBefore = 2;
+/** Limit for the sentences about a term before the answering one; the first of them defines the term. */
+const mostOfTerm = 3;
+
+/**
+ * The block around an answering sentence: the sentences before and after it in its passage, as far as the limits of
+ * words allow; an item with its whole list and the sentence that announces it; a row as a table; code with the sentence
+ * that announces it. Code is only shown for questions that ask for it.
+ */
+export function blockOf(
+  { sentence, heading, lead: subject, term }: Candidate,
+  { sentences }: ReadPassage,
+  question: string,
+): AnswerBlock {
+  const { passage, documentId, index: at, text: quote } = sentence;
+  const allowsCode = sentence.kind === 'code' || asksForCode(question);
+  const show = (rendered: Rendered, lead: string): AnswerBlock => ({
+    ...rendered,
+    lead: leadBefore(lead, rendered.text),
+    quote,
+    passage,
+    documentId,
+  });
+  if (sentence.kind === 'row') return show(renderRows(rowsFor(question, sentence, sentences)), '');
+  if (sentence.kind === 'item') {
+    const { shown, left } = listAround(sentences, at, allowsCode);
+    const isIntroduced = shown[0]!.kind !== 'item';
+    return show(
+      renderSentences(shown, { answer: sentence, left }),
+      isIntroduced ? subject : lastHeading(heading),
+    );
+  }
+  const isDefined = term !== '' && at <= mostOfTerm;
+  const first = isDefined ? 0 : startOf(sentences, at);
+  const last = endOf(sentences, { first, at, allowsCode });
+  const { end, left } = withoutTornList(sentences, at, last);
+  const rendered = renderSentences(sentences.slice(first, end), { answer: sentence, left });
+  if (isDefined) return show(rendered, sentences[0]!.text.includes(term) ? '' : term);
+  const isUnclear = first === 0 && refersBack.test(sentences[0]!.text);
+  return show(rendered, subject === '' && isUnclear ? lastHeading(heading) : subject);
+}
+
+/** The rows that answer a question for several things, as one table, or several items of one list. */
+export function blockOfSeveral(chosen: readonly Sentence[], { sentences }: ReadPassage): AnswerBlock {
+  const [first] = chosen;
+  const { passage, documentId, text: quote } = first!;
+  const intro = first!.kind === 'item' ? introductionOf(sentences, first!.index) : undefined;
+  const rendered =
+    first!.kind === 'row'
+      ? renderRows(chosen.map((row) => rowOf(row, sentences)))
+      : renderSentences([...(intro ? [intro] : []), ...chosen], { answer: first!, left: 0 });
+  return { ...rendered, lead: '', quote, passage, documentId };
+}
+
+/** A heading before a block, without its number. Lists, tables and code begin on a new line. */
+function leadBefore(heading: string, text: string): string {
+  const plain = lastHeading(heading);
+  if (plain === '' || text.toLowerCase().startsWith(plain.toLowerCase())) return '';
+  return /^[-`|]/.test(text) ? `${plain}:\n${text.startsWith('|') ? '\n' : ''}` : `${plain}: `;
+}
+
+/** The row that answers; all rows of its passage for a question over rows. */
+function rowsFor(question: string, row: Sentence, sentences: readonly Sentence[]): string[] {
+  if (!asksOverRows(question)) return [rowOf(row, sentences)];
+  const start = sentences.slice(0, row.index).findLastIndex(({ kind }) => kind !== 'row') + 1;
+  const beyond = sentences.findIndex(({ kind }, index) => index > row.index && kind !== 'row');
+  const run = sentences.slice(start, beyond === -1 ? undefined : beyond);
+  const blocks = [...new Set(run.map(({ block }) => block))];
+  return blocks.map((block) => rowOf({ ...row, block }, sentences));
+}
+
+/** The whole text of a row, which may have several sentences. */
+function rowOf({ block }: Sentence, sentences: readonly Sentence[]): string {
+  return sentences
+    .filter((other) => other.block === block)
+    .map(({ text }) => text)
+    .join(' ');
+}
+
+/** Goes back over sentences that explain the answering one, and over those that it refers to. */
+function startOf(sentences: readonly Sentence[], at: number): number {
+  let start = at;
+  const isPart = (index: number) =>
+    sentences[index]?.kind === 'paragraph' &&
+    !isLabel(sentences[index]) &&
+    !(announces(sentences[index]) && index + 1 < start);
+  if (sentences[at]!.kind === 'code') return announces(sentences[at - 1]) ? at - 1 : at;
+  while (isPart(start - 1) && wordsOf(sentences.slice(start - 1, at)) <= mostWordsBefore) start -= 1;
+  while (isPart(start - 1) && start > at - mostBefore && refersBack.test(sentences[start]!.text)) start -= 1;
+  return start;
+}
+
+/** Goes on after the answering sentence, within the limit of words. */
+function endOf(
+  sentences: readonly Sentence[],
+  { first, at, allowsCode }: { first: number; at: number; allowsCode: boolean },
+): number {
+  let end = at + 1;
+  const isPart = ({ kind }: Sentence) =>
+    kind === 'paragraph' ||
+    kind === 'item' ||
+    (kind === 'code' && allowsCode && announces(sentences[end - 1]));
+  while (end < sentences.length && isPart(sentences[end]!)) {
+    if (wordsOf(sentences.slice(first, end + 1)) > mostWords) break;
+    end += 1;
+  }
+  return end;
+}
+
+/**
+ * Ends a block before a list of which only a part fits, unless the answering sentence announces the list; and before a
+ * heading or a sentence that announces what does not follow.
+ */
+function withoutTornList(
+  sentences: readonly Sentence[],
+  at: number,
+  last: number,
+): { end: number; left: number } {
+  let end = last;
+  let left = 0;
+  if (sentences[end]?.kind === 'item') {
+    const start = sentences.slice(0, end).findLastIndex(({ kind }) => kind !== 'item') + 1;
+    end = wholeItems(sentences, end);
+    if (start > at + 1 || end <= start) end = Math.max(at + 1, start);
+    else left = countItems(sentences, end);
+  }
+  const isOpen = () => announces(sentences[end - 1]) || isLabel(sentences[end - 1]!);
+  while (end > at + 1 && isOpen()) end -= 1;
+  return { end, left };
+}
+
+/** The list around an item, after the sentence that announces it: whole, or as much as fits with the answering item. */
+function listAround(
+  sentences: readonly Sentence[],
+  at: number,
+  allowsCode: boolean,
+): { shown: Sentence[]; left: number } {
+  const start = sentences.slice(0, at).findLastIndex(({ kind }) => kind !== 'item') + 1;
+  const intro = introductionOf(sentences, at);
+  const room = mostWords - (intro ? wordsOf([intro]) : 0);
+  const answer = sentences[at]!;
+  let first = start;
+  // A later item of a long list: the list begins with it.
+  const untilAnswer = sentences.slice(start, at + 1);
+  if (wordsOf(untilAnswer) > room * 0.6) first = sentences.findIndex(({ block }) => block === answer.block);
+  let end = at + 1;
+  while (sentences[end]?.kind === 'item' && wordsOf(sentences.slice(first, end + 1)) <= room) end += 1;
+  if (sentences[end]?.kind === 'item') end = Math.max(at + 1, wholeItems(sentences, end));
+  // Code or a sentence that the last item announces belongs to it.
+  const next = sentences[end];
+  if (
+    announces(sentences[end - 1]) &&
+    next &&
+    (next.kind === 'paragraph' || (next.kind === 'code' && allowsCode))
+  )
+    end += 1;
+  return {
+    shown: [...(intro ? [intro] : []), ...sentences.slice(first, end)],
+    left: countItems(sentences, end),
+  };
+}
+
+/** The end of the last whole item before `end`. An item may have several sentences. */
+function wholeItems(sentences: readonly Sentence[], end: number): number {
+  let whole = end;
+  while (whole > 0 && sentences[whole] && sentences[whole - 1]!.block === sentences[whole]!.block) whole -= 1;
+  return whole;
+}
+
+/** The items of a list from `from` on. */
+function countItems(sentences: readonly Sentence[], from: number): number {
+  const blocks = new Set<number>();
+  for (let index = from; sentences[index]?.kind === 'item'; index += 1) blocks.add(sentences[index]!.block);
+  return blocks.size;
+}
+
+function wordsOf(sentences: readonly Sentence[]): number {
+  return sentences.reduce((sum, { text }) => sum + text.split(/\s+/).length, 0);
+}
+
+function announces(sentence: Sentence | undefined): boolean {
+  return sentence !== undefined && sentence.kind !== 'code' && /[:,]\s*$/.test(sentence.text);
+}
+
+/** The sentence before a list that announces it. */
+function introductionOf(sentences: readonly Sentence[], at: number): Sentence | undefined {
+  const before = sentences.slice(0, at).findLast(({ kind }) => kind !== 'item');
+  return announces(before) ? before : undefined;
+}

@@ -1,0 +1,52 @@
+import { tableOf } from './row-table.js';
+import type { Sentence } from './sentence.js';
+
+/** A text in Markdown, and where the answering sentence is in it. */
+export interface Rendered {
+  readonly text: string;
+  readonly answer: { readonly start: number; readonly end: number };
+}
+
+/**
+ * Joins sentences of a passage: paragraphs, items and code begin on new lines. `left`: the
+ * number of items that a list has beyond the shown ones, which the text says.
+ */
+export function renderSentences(
+  sentences: readonly Sentence[],
+  { answer, left }: { answer: Sentence; left: number },
+): Rendered {
+  let text = '';
+  let start = 0;
+  let end = 0;
+  const isList = sentences.some(({ kind, block }) => kind === 'item' && block !== sentences[0]!.block);
+  for (const [index, sentence] of sentences.entries()) {
+    const { kind, block } = sentence;
+    const before = sentences[index - 1];
+    text += before ? separator(before, sentence) : '';
+    if (kind === 'item' && isList && before?.block !== block) text += '- ';
+    if (sentence === answer) start = text.length;
+    text += kind === 'code' ? fenced(sentence.text) : sentence.text;
+    if (sentence === answer) end = text.length;
+  }
+  if (left > 0) text += `\n- and ${left} more`;
+  return { text, answer: { start, end } };
+}
+
+function separator(before: Sentence, { kind, block }: Sentence): string {
+  if (kind === 'code' || before.kind === 'code') return '\n';
+  if (block === before.block) return ' ';
+  return kind === 'item' ? '\n' : '\n\n';
+}
+
+/** Rows of a table as a table in Markdown; rows that are no pairs of names and values as lines. */
+export function renderRows(rows: readonly string[]): Rendered {
+  const text = tableOf(rows) ?? rows.join('\n');
+  return { text, answer: { start: 0, end: text.length } };
+}
+
+/** Puts code between fences that are longer than any run of backticks in it. */
+function fenced(code: string): string {
+  const longest = Math.max(2, ...(code.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${code}\n${fence}`;
+}
