@@ -21,6 +21,10 @@ async function listDocuments(): Promise<string> {
 /** Sends the request that the launcher printed; the answer's text. Errors: the status, when it is not 200. */
 async function askSampleQuestion(): Promise<string> {
   const [, body = ''] = /-d '(.+)'$/.exec(await launcher.line(/^ {2}curl /)) ?? [];
+  return askWith(body);
+}
+
+async function askWith(body: string): Promise<string> {
   const response = await fetch(`${launcher.urlOf('gateway')}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -53,6 +57,20 @@ describe.sequential('npm start', () => {
 
   it('prints a request to paste, which is answered from the sample documents', async () => {
     expect(await askSampleQuestion()).toMatch(/^When a service dies[^]*restarts it[^]*\[1\]$/);
+  });
+
+  it.each([
+    ['How can I back up MegaNest?', 'npm run backup'],
+    ['How do instances of one service share work?', 'queue group'],
+    ['Which formats can be read?', 'docx'],
+    ['How do I add a document?', 'npm run ingest'],
+    ['Do I need a GPU?', 'does not need a GPU'],
+    ['What license does MegaNest have?', 'Apache-2.0'],
+    ['Is there a user interface?', 'npm start serves a page'],
+  ])('answers a newcomer from the sample documents, without a preface: %s', async (question, expected) => {
+    const answer = await askWith(JSON.stringify({ messages: question }));
+    expect(answer).toContain(expected);
+    expect(answer).not.toMatch(/^Closest|could not find/);
   });
 
   it('ingests the sample documents on its first start', async () => {

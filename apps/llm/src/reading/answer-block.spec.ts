@@ -60,6 +60,8 @@ describe('blockOf', () => {
     const copy = 'Copy the directory.';
     expect(shown(copy, 'Copy', metadata, 'How do I make backups?')).toBe(`Backups: ${copy}`);
     expect(shown(copy, 'Copy', metadata, 'What is to be copied?')).toBe(copy);
+    const asked = { title: 'FAQ', heading: 'FAQ > How do I make backups?' };
+    expect(shown(copy, 'Copy', asked, 'How do I make backups?')).toBe(copy);
     expect(shown(copy, 'Copy', { title: 'Backups' }, 'How do I make backups?')).toBe(copy);
   });
 

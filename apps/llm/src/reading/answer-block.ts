@@ -74,10 +74,10 @@ export function blockOfSeveral(chosen: readonly Sentence[], { sentences }: ReadP
   return { ...rendered, lead: '', quote, passage, documentId };
 }
 
-/** A heading before a block, without its number. Lists, tables and code begin on a new line. */
+/** A heading before a block, without its number; not a question. Lists, tables and code begin on a new line. */
 function leadBefore(heading: string, text: string): string {
   const plain = lastHeading(heading);
-  if (plain === '' || text.toLowerCase().startsWith(plain.toLowerCase())) return '';
+  if (/^$|[?!]$/.test(plain) || text.toLowerCase().startsWith(plain.toLowerCase())) return '';
   return /^[-`|]/.test(text) ? `${plain}:\n${text.startsWith('|') ? '\n' : ''}` : `${plain}: `;
 }
 
