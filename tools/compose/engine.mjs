@@ -51,7 +51,7 @@ export async function startEngine() {
   process.env.ENGINE_DIR = folderForEngine();
   process.env.DOCKER_CONFIG = join(process.env.ENGINE_DIR, 'config');
   process.env.DOCKER_HOST = `unix://${join(process.env.ENGINE_DIR, 'docker.sock')}`;
-  const stop = () => run(script, ['stop'], { timeoutMs: 120_000, cleansUp: true });
+  const stop = () => run(script, ['stop'], { timeoutMs: 300_000, cleansUp: true });
   try {
     await run(script, ['install']);
     await run(script, ['start']);

@@ -144,9 +144,15 @@ async function longestOutage(client, work) {
   return Math.max(longest, performance.now() - last) / 1_000;
 }
 
-export async function upgrade({ compose, client }) {
+/** What `up --build` does with another version: every container of the built image is made again. */
+export async function upgrade({ compose, containers, client, image }) {
+  const built = (await run('docker', ['image', 'inspect', '--format', '{{.Id}}', image])).trim();
+  const services = (await containers())
+    .filter(({ image: used, state }) => used === built && state === 'running')
+    .map(({ service }) => service);
+  assert.ok(services.length > 1, 'containers of the built image');
   const outage = await longestOutage(client, () =>
-    compose(['up', '--build', '--detach', '--wait', '--force-recreate']),
+    compose(['up', '--build', '--detach', '--wait', '--force-recreate', '--no-deps', ...services]),
   );
   await requireDocument(client);
   // 30 s on a machine that is not busy.

@@ -63,7 +63,7 @@ async function testProject(project) {
     ['restart of llm under streams', restartUnderStreams],
     ['SIGKILL of each container', killEach],
     ['two of llm, embedding and gateway, behind the proxy', runSeveral],
-    ['upgrade: every container made again', upgrade],
+    ['upgrade: every container of the image made again', upgrade],
     ['down, up', startAgain],
     ['backup, down --volumes, restore', backUpAndRestore],
   ];
@@ -108,6 +108,10 @@ async function main() {
       return engine.isOwn ? 'started' : 'the one that runs';
     });
     await testWithEngine(engine);
+  } catch (error) {
+    // Before the engine ends: its failure must not hide this one.
+    if (!(error instanceof SkippedError)) console.error(error);
+    throw error;
   } finally {
     await engine?.stop();
   }
