@@ -274,4 +274,24 @@ describe('a mega service in front of an engine that calls tools', () => {
     expect(at('says')).toBeLessThan(at('two'));
     expect(at('two')).toBeLessThan(at('three'));
   });
+
+  it('cites in the stream what it cites in the whole answer', async () => {
+    stack.engine.script = () => ({ text: 'Passage 2 says 2 [2]. Passage 1 says 1 [1]. So it says 2 [2].' });
+    interface Piece {
+      annotations?: { url_citation: { filename: string } }[];
+    }
+    const { json } = await chat({ model, messages: question });
+    const [whole] = json()['choices'] as { message: Piece }[];
+    const { text } = await chat({ model, messages: question, stream: true });
+    const streamed = text
+      .split('\n\n')
+      .filter((frame) => frame.startsWith('data: {'))
+      .flatMap(
+        (frame) => (JSON.parse(frame.slice('data: '.length)) as { choices: { delta: Piece }[] }).choices,
+      )
+      .flatMap(({ delta }) => delta.annotations ?? []);
+    const names = streamed.map(({ url_citation }) => url_citation.filename);
+    expect(names.slice(0, 2)).toEqual(['file-2.md', 'file-1.md']);
+    expect(streamed).toEqual(whole?.message.annotations);
+  });
 });

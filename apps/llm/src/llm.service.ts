@@ -170,9 +170,10 @@ export class LlmService implements OnApplicationShutdown {
   #refuse({ n = 1 }: GenerateRequest): OpenAnswer {
     const { noAnswer: text } = this.settings.grounding;
     const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+    const certainty = { kind: 'none', confidence: 1 } as const;
     const chunks = Array.from({ length: n }, (_unused, choice): GenerationChunk => {
       const isLast = choice === n - 1;
-      return { choice, text, finishReason: 'stop', ...(isLast && { usage }) };
+      return { choice, text, finishReason: 'stop', certainty, ...(isLast && { usage }) };
     });
     return { chunks: inWords(chunks), model: this.generator.info.id, settle: () => undefined };
   }

@@ -22,6 +22,14 @@ const completionHead = {
   system_fingerprint: z.string().optional(),
 };
 const logprobs = z.looseObject({}).nullish();
+/** Of choices that quote documents. */
+const certainty = {
+  answer_kind: z
+    .enum(['answer', 'closest', 'none'])
+    .optional()
+    .describe('An answer, the closest passage, or none'),
+  confidence: z.number().min(0).max(1).optional().describe('Probability that answer_kind is right'),
+};
 
 /** OpenAI's `chat.completion`. */
 export const chatCompletionSchema = z.looseObject({
@@ -39,6 +47,7 @@ export const chatCompletionSchema = z.looseObject({
       }),
       logprobs,
       finish_reason: finishReason,
+      ...certainty,
     }),
   ),
   usage,
@@ -58,6 +67,7 @@ export const chatCompletionChunkSchema = z.looseObject({
       }),
       logprobs,
       finish_reason: finishReason.nullable(),
+      ...certainty,
     }),
   ),
   usage: usage.nullish(),

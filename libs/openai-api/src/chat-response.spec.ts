@@ -73,6 +73,35 @@ describe('collectChatCompletion', () => {
   });
 });
 
+describe('citations in the midst of an answer, and its certainty', () => {
+  async function* cited(): AsyncGenerator<GenerationChunk> {
+    const citation = (passage: number, endIndex: number) => ({
+      startIndex: endIndex - 4,
+      endIndex,
+      passage,
+      documentId: 'chunk-1',
+      quote: 'Zorvex is a broker.',
+    });
+    yield { choice: 0, text: 'One. [1]', citations: [citation(1, 4)] };
+    yield { choice: 0, text: ' Two. [2]', citations: [citation(2, 13)] };
+    const certainty = { kind: 'closest', confidence: 0.3 } as const;
+    yield { choice: 0, text: '', finishReason: 'stop', citations: [citation(1, 13)], certainty };
+  }
+
+  it('are in the stream as in the whole answer', async () => {
+    const completion = completionFits(await collectChatCompletion(cited(), identity));
+    const chunks = await streamed(cited(), false);
+    chunks.forEach(chunkFits);
+    const annotations = chunks.flatMap(({ choices }) => choices[0]?.delta.annotations ?? []);
+    expect(annotations).toEqual(completion.choices[0]?.message.annotations);
+    expect(annotations).toHaveLength(3);
+    expect(chunks[2]?.choices[0]?.delta).toHaveProperty('annotations');
+    for (const choice of [completion.choices[0], chunks.at(-1)?.choices[0]])
+      expect(choice).toMatchObject({ answer_kind: 'closest', confidence: 0.3 });
+    expect(chunks.filter(({ choices }) => choices[0]?.answer_kind !== undefined)).toHaveLength(1);
+  });
+});
+
 async function* calls(): AsyncGenerator<GenerationChunk> {
   yield { choice: 0, text: '', reasoning: 'Hm.' };
   const id = 'call_1';

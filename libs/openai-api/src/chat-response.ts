@@ -24,7 +24,15 @@ interface ChoiceLogprobs {
 
 type FinishReason = NonNullable<GenerationChunk['finishReason']> | 'function_call';
 
-export interface ChatCompletionChoice {
+/** MegaNest's own fields of a choice that quotes documents. */
+interface CertaintyFields {
+  /** It probably answers, it is the closest passage, or the documents do not answer. */
+  answer_kind?: 'answer' | 'closest' | 'none';
+  /** Probability that this is right, 0–1. */
+  confidence?: number;
+}
+
+export interface ChatCompletionChoice extends CertaintyFields {
   index: number;
   message: {
     role: 'assistant';
@@ -61,7 +69,7 @@ export interface ChatCompletionChunk {
   created: number;
   model: string;
   system_fingerprint: string;
-  choices: {
+  choices: (CertaintyFields & {
     index: number;
     delta: {
       role?: 'assistant';
@@ -75,7 +83,7 @@ export interface ChatCompletionChunk {
     };
     logprobs: ChoiceLogprobs | null;
     finish_reason: FinishReason | null;
-  }[];
+  })[];
   usage?: CompletionUsage | null;
 }
 
@@ -166,7 +174,10 @@ function* choicesOf(
     yield deltaChoice(choice, { content: text }, logprobsObject(logprobs));
   }
   for (const call of toolCalls) yield deltaChoice(choice, callDelta(pieces.piece(call), identity));
-  if (chunk.finishReason) yield finalChoice(chunk, identity);
+  const annotations = citationAnnotations(chunk.citations ?? [], identity.documents?.() ?? []);
+  const cited = annotations.length > 0 ? { annotations } : {};
+  if (chunk.finishReason) yield finalChoice(chunk, cited, identity);
+  else if (annotations.length > 0) yield deltaChoice(choice, cited);
 }
 
 function deltaChoice(
@@ -188,11 +199,15 @@ function audioDelta({ id, data, transcript, expiresAt }: NonNullable<SpokenChunk
 
 function finalChoice(
   chunk: GenerationChunk,
+  delta: ChatCompletionChunk['choices'][number]['delta'],
   identity: CompletionIdentity,
 ): ChatCompletionChunk['choices'][number] {
-  const annotations = citationAnnotations(chunk.citations ?? [], identity.documents?.() ?? []);
-  const delta = annotations.length > 0 ? { annotations } : {};
-  return { index: chunk.choice, delta, logprobs: null, finish_reason: finishReasonOf(chunk, identity) };
+  const finish_reason = finishReasonOf(chunk, identity);
+  return { index: chunk.choice, delta, logprobs: null, finish_reason, ...certaintyFields(chunk) };
+}
+
+function certaintyFields({ certainty }: GenerationChunk): CertaintyFields {
+  return certainty ? { answer_kind: certainty.kind, confidence: certainty.confidence } : {};
 }
 
 /** The deprecated format has only one call at a time. */
@@ -276,6 +291,7 @@ function extendChoice(open: OpenChoice, chunk: SpokenChunk, identity: Completion
       ...citationAnnotations(chunk.citations, identity.documents?.() ?? []),
     );
   if (chunk.finishReason) choice.finish_reason = finishReasonOf(chunk, identity);
+  Object.assign(choice, certaintyFields(chunk));
 }
 
 function logprobsObject(logprobs: TokenLogprob[] | undefined): ChoiceLogprobs | null {

@@ -106,9 +106,10 @@ describe('ExtractiveAnswerer', () => {
     const messages = [{ role: 'user' as const, content: 'Where did the ferry of Crete stop?' }];
     const chunks = answerer.answer(messages, documents, {}, signal);
     let said = '';
-    for await (const { text, citations } of chunks) {
+    for await (const { text, citations, certainty } of chunks) {
       said += text;
       expect(citations).toBeUndefined();
+      expect(certainty).toMatchObject({ kind: 'none' });
     }
     expect(said).toBe(
       `Nothing. “Crete” is not mentioned in the documents that were found.\n\nClosest passage, in “log”: ${inPort}`,

@@ -101,9 +101,14 @@ export class ExtractiveAnswerer {
   ): IterableIterator<GenerationChunk> {
     const tokens = this.options.tokenize(answer.text);
     const { completionTokens, ...written } = limitAnswer(answer, tokens, limits);
-    const { citations, ...chunk } = {
+    const { citations, ...rest } = {
       ...written,
       ...(written.citations.length === 0 && { citations: undefined }),
+    };
+    const { kind, confidence } = answer;
+    const chunk = {
+      ...rest,
+      ...(kind && { certainty: { kind, confidence: Number(confidence.toFixed(4)) } }),
     };
     const choices = limits.n ?? 1;
     for (let choice = 0; choice < choices; choice += 1) {
@@ -145,12 +150,14 @@ export class ExtractiveAnswerer {
     if (certainty === 'none' || certainty === 'near') {
       const near = certainty === 'near' && !idOf ? closestOf(question, ranking, passages) : '';
       const text = [noAnswer, missing].filter(Boolean).join(' ') + near;
-      return { answer: { text, citations: [], confidence: 1 - confidence }, promptTokens };
+      return { answer: { text, citations: [], confidence: 1 - confidence, kind: 'none' }, promptTokens };
     }
     const blocks = blocksOf(question, ranking, passages);
     const closest = closestOpening[Math.min(blocks.length, 2) - 1]!;
-    const opening = certainty === 'answer' && missing === '' ? '' : `${missing} ${closest}`.trimStart();
-    return { answer: writeAnswer(opening, blocks, confidence, idOf), promptTokens };
+    const isAnswer = certainty === 'answer' && missing === '';
+    const opening = isAnswer ? '' : `${missing} ${closest}`.trimStart();
+    const answer = writeAnswer(opening, blocks, confidence, idOf);
+    return { answer: { ...answer, kind: isAnswer ? 'answer' : 'closest' }, promptTokens };
   }
 }
 

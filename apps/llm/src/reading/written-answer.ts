@@ -1,4 +1,4 @@
-import type { Citation, GenerationParameters, TokenLogprob } from '#contracts';
+import type { Citation, GenerationChunk, GenerationParameters, TokenLogprob } from '#contracts';
 import { byNumber, CitationNumbers } from '../grounding/citation-numbers.js';
 import type { AnswerBlock } from './answer-block.js';
 
@@ -8,6 +8,8 @@ export interface Answer {
   readonly citations: readonly Citation[];
   /** Probability that the answer is right, 0–1. */
   readonly confidence: number;
+  /** What the answer is to the documents; absent where they do not matter. */
+  readonly kind?: NonNullable<GenerationChunk['certainty']>['kind'];
 }
 
 /** The text between the brackets of a passage's marker; undefined for a quote without a marker. */

@@ -259,6 +259,13 @@ export const toolCallDeltaSchema = z.object({
 });
 export type ToolCallDelta = z.infer<typeof toolCallDeltaSchema>;
 
+/** How certain a quoted answer is: it probably answers, it is the closest passage, or nothing answers. */
+const certaintySchema = z.object({
+  kind: z.enum(['answer', 'closest', 'none']),
+  /** Probability that this is right, 0–1; for `none`, that the documents do not answer. */
+  confidence: z.number().min(0).max(1),
+});
+
 export const generationChunkSchema = z.object({
   /** Which of the n answers this belongs to. */
   choice: z.int(),
@@ -271,6 +278,8 @@ export const generationChunkSchema = z.object({
   logprobs: z.array(tokenLogprobSchema).optional(),
   finishReason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).optional(),
   citations: z.array(citationSchema).optional(),
+  /** On the last chunk of an answer that quotes documents. */
+  certainty: certaintySchema.optional(),
   /** On the last chunk of the stream only. */
   usage: usageSchema.optional(),
   model: z.string().optional(),
