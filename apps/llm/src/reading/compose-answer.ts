@@ -85,7 +85,10 @@ function withSources(
 ): AnswerBlock[] {
   const sources = blocks.map(({ passage }) => sourceOf(passageOf(passage)));
   if (new Set(sources).size < 2 || sources.includes('')) return [...blocks];
-  return blocks.map((block, index) => ({ ...block, lead: `From “${sources[index]}”: ${block.lead}` }));
+  return blocks.map((block, index) => {
+    const isTable = block.lead === '' && block.text.startsWith('|');
+    return { ...block, lead: `From “${sources[index]}”:${isTable ? '\n\n' : ' '}${block.lead}` };
+  });
 }
 
 /** The title of a passage's document, or its file name. */

@@ -99,22 +99,38 @@ describe('ExtractiveAnswerer', () => {
     );
   });
 
-  it('names the closest passage and what is missing below a refusal, without a citation', async () => {
-    const near = { ...judgement, thresholds: { near: 0, closest: 1, answer: 1 } };
-    const { answerer } = answererOf({ [inPort]: 3 }, { ...fusion, prose: near, outlined: near });
-    const documents = [{ id: '0', text: inPort, score: 1, metadata: { filename: 'log.txt' } }];
-    const messages = [{ role: 'user' as const, content: 'Where did the ferry of Crete stop?' }];
-    const chunks = answerer.answer(messages, documents, {}, signal);
-    let said = '';
-    for await (const { text, citations, certainty } of chunks) {
-      said += text;
-      expect(citations).toBeUndefined();
-      expect(certainty).toMatchObject({ kind: 'none' });
-    }
-    expect(said).toBe(
-      `Nothing. “Crete” is not mentioned in the documents that were found.\n\nClosest passage, in “log”: ${inPort}`,
-    );
+  it('begins a table below the name of its document', async () => {
+    const { answerer } = answererOf({ [inPort]: 3 });
+    const documents = [
+      { id: '0', text: inPort, score: 1, metadata: { title: 'Log' } },
+      { id: '1', text: 'ferry: Nora; stop: island', score: 1, metadata: { title: 'Stops', blocks: 'r' } },
+    ];
+    const said = await sayOf(answerer.answer([{ role: 'user', content: question }], documents, {}, signal));
+    expect(said).toContain('From “Stops”:\n\n| ferry | stop |\n');
   });
+
+  it.each([
+    ['near', { near: 0, closest: 1, answer: 1 }],
+    ['closest', { near: 0, closest: 0, answer: 1 }],
+  ])(
+    'refuses with what is missing and the closest passage, without a citation: %s',
+    async (_name, thresholds) => {
+      const near = { ...judgement, thresholds };
+      const { answerer } = answererOf({ [inPort]: 3 }, { ...fusion, prose: near, outlined: near });
+      const documents = [{ id: '0', text: inPort, score: 1, metadata: { filename: 'log.txt' } }];
+      const messages = [{ role: 'user' as const, content: 'Where did the ferry of Crete stop?' }];
+      const chunks = answerer.answer(messages, documents, {}, signal);
+      let said = '';
+      for await (const { text, citations, certainty } of chunks) {
+        said += text;
+        expect(citations).toBeUndefined();
+        expect(certainty).toMatchObject({ kind: 'none' });
+      }
+      expect(said).toBe(
+        `Nothing. “Crete” is not mentioned in the documents that were found.\n\nClosest passage, in “log”: ${inPort}`,
+      );
+    },
+  );
 
   it('reads code only where the question asks for it', async () => {
     const code = 'curl ferry/stop -d where';
