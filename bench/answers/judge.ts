@@ -1,3 +1,4 @@
+import { escapePattern } from '#text';
 import type { Answer } from './ask.js';
 import type { Question } from './questions.js';
 
@@ -75,10 +76,10 @@ export function plain(text: string): string {
 export function holds(text: string, expected: string): boolean {
   const [said, wanted] = [plain(text), plain(expected)];
   if (yesOrNo.has(wanted)) return new RegExp(String.raw`^${wanted}(?![\p{L}])`, 'u').test(said);
-  const escaped = wanted.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
-  return new RegExp(String.raw`(?<![\p{L}\p{N}])(?<!\d[.,])${escaped}(?![\p{L}\p{N}])(?![.,]\d)`, 'u').test(
-    said,
-  );
+  return new RegExp(
+    String.raw`(?<![\p{L}\p{N}])(?<!\d[.,])${escapePattern(wanted)}(?![\p{L}\p{N}])(?![.,]\d)`,
+    'u',
+  ).test(said);
 }
 
 /** The number of words of a text without numbers of citations. */

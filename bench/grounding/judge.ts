@@ -1,3 +1,5 @@
+import { escapePattern } from '#text';
+
 /** Words of a text without punctuation and articles, for the judgement of answers about prose. */
 function wordsOf(text: string): string {
   return text
@@ -21,7 +23,7 @@ export function holdsLiterally(text: string, answers: readonly string[]): boolea
   const plain = (string: string) => string.replaceAll(/\s+/g, ' ').toLowerCase();
   const said = plain(text);
   return answers.some((answer) => {
-    const escaped = plain(answer).replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
+    const escaped = escapePattern(plain(answer));
     return new RegExp(String.raw`(?<![\p{L}\p{N}_-])${escaped}(?![\p{L}\p{N}_-])`, 'u').test(said);
   });
 }

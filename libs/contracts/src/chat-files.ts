@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RetrievedDocument } from './documents.js';
 import { attachedFileSchema, type AttachedFile, type ChatFile, type ChatMessage } from './services/llm.js';
 
 /** A part of a message with the text of a file, as the gateway writes it in place of the file. */
@@ -7,6 +8,11 @@ const filePartSchema = z.looseObject({ attached: attachedFileSchema });
 /** The file whose text a part of a message contains; undefined for other parts. */
 export function attachedFileOf(part: unknown): AttachedFile | undefined {
   return filePartSchema.safeParse(part).data?.attached;
+}
+
+/** Whether a passage is of a file in a message, and not of a search. */
+export function isAttached({ metadata }: Pick<RetrievedDocument, 'metadata'>): boolean {
+  return metadata['attached'] === true;
 }
 
 /** The text of a file in a message. Models that write know the file by its name. */

@@ -1,5 +1,6 @@
 import type { Citation, GenerationChunk, TokenLogprob, TokenUsage } from '#contracts';
 import type { GenerationEvent } from '#generation';
+import { escapePattern } from '#text';
 import { byNumber, CitationNumbers } from './citation-numbers.js';
 import type { Passage } from './grounded-prompt.js';
 import { sentencesOf } from './sentences.js';
@@ -144,10 +145,6 @@ function lastSentence(answer: string, from: number, to: number) {
   const pattern = new RegExp(words.map(escapePattern).join(String.raw`\s+`), 'gu');
   const index = [...between.matchAll(pattern)].at(-1)?.index ?? 0;
   return { startIndex: from + index, endIndex: from + between.length };
-}
-
-function escapePattern(word: string): string {
-  return word.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
 
 /** Passes answers on without a check. */

@@ -1,4 +1,4 @@
-import { invalidField, type ChatMessage, type RetrievedDocument } from '#contracts';
+import { invalidField, isAttached, type ChatMessage, type RetrievedDocument } from '#contracts';
 import type { Profile } from '#service-kit';
 import { countWords, firstWords } from '#text';
 import { normalizeWhitespace, sentencesOf } from './sentences.js';
@@ -155,12 +155,13 @@ export interface PassageLimits {
 export function selectPassages(documents: readonly RetrievedDocument[], limits: PassageLimits): Passage[] {
   const passages: Passage[] = [];
   let room = limits.maxContextWords;
-  for (const { id, text, metadata } of documents) {
+  for (const document of documents) {
+    const { id, text } = document;
     if (passages.length === limits.maxPassages || room <= 0) break;
     const sentences = sentencesOf(text);
     if (sentences.length === 0) continue;
     const fitting = fittingSentences(sentences, room);
-    const label = labelOf(metadata);
+    const label = labelOf(document);
     if (fitting.length > 0) passages.push({ ...createPassage(passages.length + 1, id, fitting), label });
     else if (passages.length === 0)
       passages.push({ ...createPassage(1, id, [firstWords(sentences[0]!, room)]), label });
@@ -170,8 +171,9 @@ export function selectPassages(documents: readonly RetrievedDocument[], limits: 
   return passages;
 }
 
-function labelOf({ attached, filename }: RetrievedDocument['metadata']): string | undefined {
-  if (attached !== true || typeof filename !== 'string') return undefined;
+function labelOf(passage: RetrievedDocument): string | undefined {
+  const { filename } = passage.metadata;
+  if (!isAttached(passage) || typeof filename !== 'string') return undefined;
   return `(attached file ${normalizeWhitespace(filename)}) `;
 }
 

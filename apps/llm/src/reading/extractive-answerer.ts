@@ -1,4 +1,4 @@
-import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts';
+import { isAttached, type ChatMessage, type GenerationChunk, type RetrievedDocument } from '#contracts';
 import { loadReader, type Reader } from '#encoders';
 import type { Generator } from '#generation';
 import { announceModel, modelOptions, type Profile } from '#service-kit';
@@ -159,11 +159,6 @@ export class ExtractiveAnswerer {
     const answer = writeAnswer(opening, blocks, confidence, idOf);
     return { answer: { ...answer, kind: isAnswer ? 'answer' : 'closest' }, promptTokens };
   }
-}
-
-/** A passage of a file in the messages; the question may be about the file as a whole. */
-function isAttached({ metadata }: RetrievedDocument): boolean {
-  return metadata['attached'] === true;
 }
 
 /** Injection token of the {@link ExtractiveAnswerer}; undefined where the language model answers from documents. */

@@ -1,3 +1,4 @@
+import { escapePattern } from '#text';
 import type { ReadPassage } from './sentence.js';
 import { stemsOf } from './stems.js';
 
@@ -14,13 +15,13 @@ const identifier =
   /(?<!\S)--?[a-z][\w-]*|(?<=\b(?:code|error|version|section|clause|paragraph|article|room|step|chapter|number|port|level|item|no\.?)\s)(\d+(?:\.\d+)*)\b/gi;
 
 function standsIn(text: string, name: string): boolean {
-  const escaped = name.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
-  return new RegExp(String.raw`(?<![\p{L}\p{N}])${escaped}(?!\p{N})`, 'u').test(text);
+  return new RegExp(String.raw`(?<![\p{L}\p{N}])${escapePattern(name)}(?!\p{N})`, 'u').test(text);
 }
 
 /**
- * Names in an English question that stand in none of the passages, their headings and their documents' names: words with
- * a capital letter after the first word, and words with letters and digits. Empty where nearly all words have a capital, and without passages.
+ * The names of an English question that the passages, their headings and the names of their documents do not contain:
+ * words with a capital letter after the first word, and words with letters and digits. Empty if nearly all words have a
+ * capital letter, and without passages.
  */
 export function missingNames(question: string, passages: readonly ReadPassage[]): string[] {
   const isEmpty = passages.every(({ sentences }) => sentences.length === 0);
@@ -34,7 +35,7 @@ export function missingNames(question: string, passages: readonly ReadPassage[])
       index > 0 &&
       capitalized.test(word) &&
       !noName.test(word) &&
-      !endsSentence(question, words[index - 1]!, word),
+      !beginsSentence(question, words[index - 1]!, word),
   );
   const asked = [...identifiers, ...(names.length > words.length / 2 ? [] : names)];
   if (asked.length === 0) return [];
@@ -47,7 +48,7 @@ export function missingNames(question: string, passages: readonly ReadPassage[])
 }
 
 /** Whether a word begins a sentence, so that its capital letter says nothing. */
-function endsSentence(question: string, before: string, word: string): boolean {
+function beginsSentence(question: string, before: string, word: string): boolean {
   const at = question.indexOf(word, question.indexOf(before) + before.length);
   return /[.!?:"“]\s*$/.test(question.slice(0, at).trimEnd());
 }

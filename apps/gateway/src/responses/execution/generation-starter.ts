@@ -1,4 +1,4 @@
-import { MegaNestError, withoutFiles, type ChatMessage, type GenerationChunk } from '#contracts';
+import { isAttached, MegaNestError, withoutFiles, type ChatMessage, type GenerationChunk } from '#contracts';
 import type { RunReceipt } from '#dag';
 import { namingFormParams, namingToolParams } from '#openai-api';
 import { fileSearchSteps, modelTools, type MachineStep } from '#responses';
@@ -144,9 +144,7 @@ export class GenerationStarter {
     return startNamed(model, asked, call);
   }
 
-  /**
-   * The turns that fit into the window. Files that become passages do not count, so their turns stay.
-   */
+  /** The turns that fit into the window. Files that become passages do not count, so their turns stay. */
   async #fitting(
     all: ChatMessage[],
     { maxFilePassages }: ChatModel,
@@ -205,8 +203,8 @@ async function* megaServiceSteps(
   for await (const chunk of run.chunks) {
     if (first) {
       const documents = run.identity.documents?.() ?? [];
-      const found = documents.filter(({ metadata }) => metadata['attached'] !== true);
-      yield { type: 'documents', documents: documents.filter((passage) => !found.includes(passage)) };
+      const found = documents.filter((passage) => !isAttached(passage));
+      yield { type: 'documents', documents: documents.filter(isAttached) };
       if (searchQuery !== null)
         yield* fileSearchSteps({
           query: searchQuery,
