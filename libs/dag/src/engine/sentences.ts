@@ -82,10 +82,11 @@ function listOf(chunk: TextChunk, field: (typeof listFields)[number]): unknown[]
   return Array.isArray(list) ? list : [];
 }
 
+const withoutAny = { logprobs: undefined, citations: undefined } satisfies Record<
+  (typeof listFields)[number],
+  undefined
+>;
+
 function withoutLists<Chunk extends TextChunk>(chunk: Chunk): Chunk {
-  const kept = Object.entries(chunk).map(([name, value]) => [
-    name,
-    listFields.some((field) => field === name) ? undefined : (value as unknown),
-  ]);
-  return Object.fromEntries(kept) as Chunk;
+  return listFields.some((field) => field in chunk) ? { ...chunk, ...withoutAny } : chunk;
 }
