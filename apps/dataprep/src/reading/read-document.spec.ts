@@ -172,6 +172,11 @@ describe('encodings', () => {
 });
 
 describe('markdown', () => {
+  it('reads a long fence without an end', async () => {
+    const text = `${'`'.repeat(5_000)}\n${'some words\n'.repeat(20_000)}`;
+    expect((await read('a.md', text)).blocks).toHaveLength(1);
+  });
+
   it('leaves out the marks of site generators, but not in code', async () => {
     const text = [
       '## Installing {#install .wide}',

@@ -37,9 +37,12 @@ export function readMarkdown(source: string): ParsedDocument {
   return { ...(title && { title }), blocks };
 }
 
-/** Text in fences and in backticks, which stays; and what generators of sites replace: `{{< figure >}}`, `{% tag %}`, `:::note`. */
+/**
+ * Text in fences and in backticks, which stays; and the marks that generators of sites replace: `{{< figure >}}`,
+ * `{% tag %}`, `:::note`.
+ */
 const templates =
-  /(^[^\S\n]*(`{3,}|~{3,})[^]*?\n[^\S\n]*\2|(?<!`)(`{1,2})(?!`)[^\n]{1,500}?(?<!`)\3(?!`))|\{\{[<%][^]{0,200}?[>%]\}\}|\{%[^]{0,200}?%\}|^:{3,}[^\n]*$/gm;
+  /(^[^\S\n]*(`{3,}(?!`)|~{3,}(?!~))[^]*?\n[^\S\n]*\2|(?<!`)(`{1,2})(?!`)[^\n]{1,500}?(?<!`)\3(?!`))|\{\{[<%][^]{0,200}?[>%]\}\}|\{%[^]{0,200}?%\}|^:{3,}[^\n]*$/gm;
 /** Ids and classes at the end of a heading: `## Install {#install}`. */
 const attributes = /\s*\{[#.:][^{}]{1,100}\}$/;
 

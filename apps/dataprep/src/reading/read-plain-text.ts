@@ -81,7 +81,7 @@ function startsSmall(line: string): boolean {
 }
 
 /** Share of lines after another one that begin with a small letter, from which on a text counts as wrapped. */
-const leastSmall = 0.3;
+const minSmallShare = 0.3;
 
 /**
  * The margin of a text whose lines mostly go on in the next one, even where they do not fill it. Undefined for other
@@ -89,7 +89,7 @@ const leastSmall = 0.3;
  */
 function marginOf(groups: readonly string[][]): number | undefined {
   const further = groups.flatMap((lines) => lines.slice(1).filter((line) => !listMarker.test(line)));
-  if (further.filter(startsSmall).length < further.length * leastSmall) return undefined;
+  if (further.filter(startsSmall).length < further.length * minSmallShare) return undefined;
   const lengths = groups.flatMap((lines) => lines.slice(0, -1).map((line) => line.trimEnd().length));
   const margin = lengths.toSorted((one, other) => one - other)[Math.floor(lengths.length * 0.9)] ?? 0;
   return margin >= leastMargin ? margin : undefined;
