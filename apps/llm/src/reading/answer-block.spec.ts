@@ -130,4 +130,14 @@ describe('blockOfSeveral', () => {
     expect(quote).toBe('port: 1; service: a');
     expect(answer).toEqual({ start: 0, end: text.length });
   });
+
+  it('shows a row of several sentences once', () => {
+    const rows = 'plan: A; note: Good. Cheap.\n\nplan: B; note: Better.';
+    const [passage] = readPassages([{ id: 'd', text: rows, score: 1, metadata: { blocks: 'rr' } }]);
+    expect(passage!.sentences.length).toBeGreaterThan(2);
+    expect(blockOfSeveral(passage!.sentences, passage!).text.split('\n').slice(2)).toEqual([
+      '| A | Good. Cheap. |',
+      '| B | Better. |',
+    ]);
+  });
 });

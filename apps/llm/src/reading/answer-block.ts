@@ -1,5 +1,5 @@
 import { asksForCode, asksOverRows } from './question-type.js';
-import { renderRows, renderSentences, type Rendered } from './render-block.js';
+import { labelBefore, renderRows, renderSentences, type Rendered } from './render-block.js';
 import { isLabel, lastHeading, type Candidate, type ReadPassage, type Sentence } from './sentence.js';
 
 /** What an answer shows of a passage: the paragraph, the list or the rows around the answering sentence. */
@@ -16,13 +16,13 @@ export interface AnswerBlock extends Rendered {
 const refersBack =
   /^(?:(?:and|but|so|however|thus|then),? )?(?:it|its|he|she|they|him|his|her|hers|their|this|these|that|those|both|such|the (?:former|latter|same))\b/i;
 /** Limit for the words of a block. */
-const mostWords = 100;
+const maxWords = 100;
 /** Limit for the words before the answering sentence, so that the answer comes early. */
-const mostWordsBefore = 35;
+const maxWordsBefore = 35;
 /** Limit for the sentences before the answering one that are shown only because it refers to them. */
-const mostBefore = 2;
+const maxSentencesBefore = 2;
 /** Limit for the sentences about a term before the answering one; the first of them defines the term. */
-const mostOfTerm = 3;
+const maxOfTerm = 3;
 
 /**
  * The block around an answering sentence: the sentences before and after it in its passage, as far as the limits of
@@ -52,7 +52,7 @@ export function blockOf(
       isIntroduced ? subject : lastHeading(heading),
     );
   }
-  const isDefined = term !== '' && at <= mostOfTerm;
+  const isDefined = term !== '' && at <= maxOfTerm;
   const first = isDefined ? 0 : startOf(sentences, at);
   const last = endOf(sentences, { first, at, allowsCode });
   const { end, left } = withoutTornList(sentences, at, last);
@@ -69,34 +69,32 @@ export function blockOfSeveral(chosen: readonly Sentence[], { sentences }: ReadP
   const intro = first!.kind === 'item' ? introductionOf(sentences, first!.index) : undefined;
   const rendered =
     first!.kind === 'row'
-      ? renderRows(chosen.map((row) => rowOf(row, sentences)))
+      ? renderRows(rowsOf(chosen, sentences))
       : renderSentences([...(intro ? [intro] : []), ...chosen], { answer: first!, left: 0 });
   return { ...rendered, lead: '', quote, passage, documentId };
 }
 
-/** A heading before a block, without its number; not a question. Lists, tables and code begin on a new line. */
+/** A heading before a block, without its number; not a question. */
 function leadBefore(heading: string, text: string): string {
   const plain = lastHeading(heading);
   if (/^$|[?!]$/.test(plain) || text.toLowerCase().startsWith(plain.toLowerCase())) return '';
-  return /^[-`|]/.test(text) ? `${plain}:\n${text.startsWith('|') ? '\n' : ''}` : `${plain}: `;
+  return labelBefore(plain, text);
 }
 
 /** The row that answers; all rows of its passage for a question over rows. */
 function rowsFor(question: string, row: Sentence, sentences: readonly Sentence[]): string[] {
-  if (!asksOverRows(question)) return [rowOf(row, sentences)];
+  if (!asksOverRows(question)) return rowsOf([row], sentences);
   const start = sentences.slice(0, row.index).findLastIndex(({ kind }) => kind !== 'row') + 1;
   const beyond = sentences.findIndex(({ kind }, index) => index > row.index && kind !== 'row');
-  const run = sentences.slice(start, beyond === -1 ? undefined : beyond);
-  const blocks = [...new Set(run.map(({ block }) => block))];
-  return blocks.map((block) => rowOf({ ...row, block }, sentences));
+  return rowsOf(sentences.slice(start, beyond === -1 ? undefined : beyond), sentences);
 }
 
-/** The whole text of a row, which may have several sentences. */
-function rowOf({ block }: Sentence, sentences: readonly Sentence[]): string {
-  return sentences
-    .filter((other) => other.block === block)
-    .map(({ text }) => text)
-    .join(' ');
+/** The whole rows of some sentences, each once: a row may have several sentences. */
+function rowsOf(chosen: readonly Sentence[], sentences: readonly Sentence[]): string[] {
+  const blocks = [...new Set(chosen.map(({ block }) => block))];
+  const textsOf = (block: number) =>
+    sentences.filter((other) => other.block === block).map(({ text }) => text);
+  return blocks.map((block) => textsOf(block).join(' '));
 }
 
 /** Goes back over sentences that explain the answering one, and over those that it refers to. */
@@ -107,8 +105,9 @@ function startOf(sentences: readonly Sentence[], at: number): number {
     !isLabel(sentences[index]) &&
     !(announces(sentences[index]) && index + 1 < start);
   if (sentences[at]!.kind === 'code') return announces(sentences[at - 1]) ? at - 1 : at;
-  while (isPart(start - 1) && wordsOf(sentences.slice(start - 1, at)) <= mostWordsBefore) start -= 1;
-  while (isPart(start - 1) && start > at - mostBefore && refersBack.test(sentences[start]!.text)) start -= 1;
+  while (isPart(start - 1) && wordsOf(sentences.slice(start - 1, at)) <= maxWordsBefore) start -= 1;
+  while (isPart(start - 1) && start > at - maxSentencesBefore && refersBack.test(sentences[start]!.text))
+    start -= 1;
   return start;
 }
 
@@ -123,7 +122,7 @@ function endOf(
     kind === 'item' ||
     (kind === 'code' && allowsCode && announces(sentences[end - 1]));
   while (end < sentences.length && isPart(sentences[end]!)) {
-    if (wordsOf(sentences.slice(first, end + 1)) > mostWords) break;
+    if (wordsOf(sentences.slice(first, end + 1)) > maxWords) break;
     end += 1;
   }
   return end;
@@ -159,7 +158,7 @@ function listAround(
 ): { shown: Sentence[]; left: number } {
   const start = sentences.slice(0, at).findLastIndex(({ kind }) => kind !== 'item') + 1;
   const intro = introductionOf(sentences, at);
-  const room = mostWords - (intro ? wordsOf([intro]) : 0);
+  const room = maxWords - (intro ? wordsOf([intro]) : 0);
   const answer = sentences[at]!;
   let first = start;
   // A later item of a long list: the list begins with it.

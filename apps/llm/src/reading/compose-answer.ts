@@ -1,13 +1,14 @@
 import { blockOf, blockOfSeveral, type AnswerBlock } from './answer-block.js';
 import { compares } from './question-type.js';
 import type { RankedSentence, Ranking } from './rank-sentences.js';
+import { labelBefore } from './render-block.js';
 import type { Candidate, ReadPassage } from './sentence.js';
 
 /** Questions that more than one row or item may answer. */
 const asksForSeveral =
   /^(?:and )?(?:which|what)(?: [\p{L}-]+){0,2} [\p{L}-]+s(?: (?:of|in|for|on|from|with)(?: [\p{L}-]+){1,3})? (?:are|do|does|can|have|were|is|must|may|should|exist)\b|^what are\b|^(?:list|name|enumerate)\b|\b(?:all|every|each of) the\b/iu;
 /** Limit for the quoted rows and items. */
-const mostQuoted = 8;
+const maxQuoted = 8;
 /** Maximum distance in logits of another row or item from the first one. */
 const farBehind = 2.5;
 
@@ -28,17 +29,17 @@ function severalOf(question: string, ranked: readonly RankedSentence[]): RankedS
   );
   if (kin.length < 2) return undefined;
   return kin
-    .slice(0, mostQuoted)
+    .slice(0, maxQuoted)
     .toSorted((left, right) => left.candidate.sentence.index - right.candidate.sentence.index);
 }
 
 /** Limit for the sentences that are quoted from the beginning of a passage. */
-const mostOfBeginning = 2;
+const maxOfBeginning = 2;
 
 /** The first sentences of each passage: what a file is about, without a question to rank its sentences. */
 export function beginningsOf(passages: readonly ReadPassage[]): AnswerBlock[] {
   const filled = passages.filter(({ sentences }) => sentences.length > 0);
-  return filled.map((passage) => blockOfSeveral(passage.sentences.slice(0, mostOfBeginning), passage));
+  return filled.map((passage) => blockOfSeveral(passage.sentences.slice(0, maxOfBeginning), passage));
 }
 
 /** The closest passage below a refusal, which does not cite it. */
@@ -86,8 +87,8 @@ function withSources(
   const sources = blocks.map(({ passage }) => sourceOf(passageOf(passage)));
   if (new Set(sources).size < 2 || sources.includes('')) return [...blocks];
   return blocks.map((block, index) => {
-    const isTable = block.lead === '' && block.text.startsWith('|');
-    return { ...block, lead: `From “${sources[index]}”:${isTable ? '\n\n' : ' '}${block.lead}` };
+    const { lead, text } = block;
+    return { ...block, lead: labelBefore(`From “${sources[index]}”`, lead + text) + lead };
   });
 }
 

@@ -8,8 +8,8 @@ export interface Rendered {
 }
 
 /**
- * Joins sentences of a passage: paragraphs, items and code begin on new lines. `left`: the
- * number of items that a list has beyond the shown ones, which the text says.
+ * Joins sentences of a passage: paragraphs, items and code begin on new lines. `left`: the number of items that a list
+ * has beyond the shown ones, which the text says.
  */
 export function renderSentences(
   sentences: readonly Sentence[],
@@ -38,10 +38,16 @@ function separator(before: Sentence, { kind, block }: Sentence): string {
   return kind === 'item' ? '\n' : '\n\n';
 }
 
-/** Rows of a table as a table in Markdown; rows that are no pairs of names and values as lines. */
+/** Rows of a table as a table in Markdown; rows that are not pairs of names and values as lines. */
 export function renderRows(rows: readonly string[]): Rendered {
   const text = tableOf(rows) ?? rows.join('\n');
   return { text, answer: { start: 0, end: text.length } };
+}
+
+/** A label before a text in Markdown. Lists, tables and code begin on a line of their own. */
+export function labelBefore(label: string, text: string): string {
+  if (text.startsWith('|')) return `${label}:\n\n`;
+  return /^[-`]/.test(text) ? `${label}:\n` : `${label}: `;
 }
 
 /** Puts code between fences that are longer than any run of backticks in it. */

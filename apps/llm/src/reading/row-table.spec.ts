@@ -24,7 +24,7 @@ describe('tableOf', () => {
     expect(tableOf([row])).toMatch(/^- \*\*h0\*\*: 0\n/);
   });
 
-  it('is undefined for rows that are no pairs', () => {
+  it('is undefined for rows that are not pairs', () => {
     expect(tableOf(['just text'])).toBeUndefined();
     expect(tableOf(['a: 1'])).toBeUndefined();
   });

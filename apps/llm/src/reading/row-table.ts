@@ -5,8 +5,8 @@ interface Cell {
 }
 
 /** A wider table, or one with longer cells, is hard to read: its rows become lists of names and values. */
-const mostColumns = 8;
-const mostCellWords = 25;
+const maxColumns = 8;
+const maxCellWords = 25;
 
 /**
  * Rows `header: value; header: value` as a table in Markdown, or as one list for each row where the table would be too
@@ -18,8 +18,8 @@ export function tableOf(rows: readonly string[]): string | undefined {
   const cells = parsed as Cell[][];
   const headers = [...new Set(cells.flatMap((row) => row.map(({ header }) => header)))];
   const isNarrow =
-    headers.length <= mostColumns &&
-    cells.flat().every(({ value }) => value.split(/\s+/).length <= mostCellWords);
+    headers.length <= maxColumns &&
+    cells.flat().every(({ value }) => value.split(/\s+/).length <= maxCellWords);
   if (!isNarrow) return cells.map(listOf).join('\n\n');
   const body = cells.map((row) =>
     line(headers.map((name) => row.find(({ header }) => header === name)?.value ?? '')),
