@@ -9,27 +9,34 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadReader } from '#encoders';
+import { blockOf } from '../../../apps/llm/src/reading/answer-block.ts';
 import {
   candidatesOf,
   evidenceNames,
   lexicalEvidence,
   readerEvidence,
 } from '../../../apps/llm/src/reading/evidence.ts';
-import { confidenceEvidence, regress, sigmoid } from '../../../apps/llm/src/reading/rank-sentences.ts';
-import { answering, certaintyOf, mostRead, worth } from '../../../apps/llm/src/reading/rank-sentences.ts';
-import { blockOf } from '../../../apps/llm/src/reading/answer-block.ts';
+import {
+  answering,
+  certaintyOf,
+  confidenceEvidence,
+  mostRead,
+  regress,
+  sigmoid,
+  worth,
+} from '../../../apps/llm/src/reading/rank-sentences.ts';
 import { readPassages } from '../../../apps/llm/src/reading/sentence.ts';
 import { holdsLiterally, holdsWords } from '../../../bench/grounding/judge.ts';
 import { fitLogistic } from './logistic.mjs';
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
-  options: { report: { type: 'boolean', default: false }, only: { type: 'string' } },
+  options: { only: { type: 'string' } },
 });
 const [folder, model = 'models/nano-reader', ...reported] = positionals;
 if (!folder) {
   console.error(
-    'Usage: node dist/fit-reader.js PASSAGES_DIR [MODEL_DIR] [--only outlined] [--report NAME...]',
+    'Usage: node dist/fit-reader.js PASSAGES_DIR [MODEL_DIR] [--only outlined|confidence] [NAME...]',
   );
   process.exit(2);
 }
@@ -74,7 +81,7 @@ async function prepare(
   );
   const blocks = candidates.map((each) => blockOf(each, passages[each.sentence.passage - 1], question));
   const shown = blocks.map(({ lead, text }) => Number(!withoutGold && holds(lead + text, answers)));
-  return { evidence, scores, right, shown, cited, share, blocks, question };
+  return { evidence, right, shown, cited, share, blocks };
 }
 
 async function prepareAll(name, options) {
@@ -104,13 +111,13 @@ function ranked(rank, { evidence }) {
  * weight of a question for the order, and for the probability.
  */
 function fitJudgement(answerable, absent, { ridge, elsewhere, thresholds }, kept) {
-  const order = () =>
+  const fitRank = () =>
     fitLogistic(
       answerable.flatMap(({ evidence }) => evidence),
       answerable.flatMap(({ right }) => right),
       { ridge, shares: answerable.flatMap(({ right, share }) => right.map(() => share.order)) },
     );
-  const rank = kept?.rank ?? round(order());
+  const rank = kept?.rank ?? round(fitRank());
   const firsts = [...answerable, ...absent].map((row) => ({ ...ranked(rank, row), row }));
   const confidence = fitLogistic(
     firsts.map(({ certainty }) => certainty),
@@ -172,9 +179,10 @@ function report(name, list, { rank, confidence, thresholds }) {
   const answers = list.map((row) => {
     const { best, certainty } = ranked(rank, row);
     const sure = sigmoid(regress(confidence, certainty));
-    return { row, best, sure, state: certaintyOf(sure, thresholds), right: Boolean(row.shown[best[0]]) };
+    return { row, best, state: certaintyOf(sure, thresholds), right: Boolean(row.shown[best[0]]) };
   });
-  const of = (state) => answers.filter((each) => each.state === state);
+  const of = (...states) => answers.filter(({ state }) => states.includes(state));
+  const refused = of('near', 'none');
   const words = answers.reduce((sum, { row, best }) => sum + row.blocks[best[0]].text.split(/\s+/).length, 0);
   console.log(
     [
@@ -186,7 +194,7 @@ function report(name, list, { rank, confidence, thresholds }) {
       `right document ${percent(answers, ({ row, best }) => row.cited[best[0]])}`,
       `answer ${percent(answers, ({ state }) => state === 'answer')}, right ${percent(of('answer'), ({ right }) => right)}`,
       `closest ${percent(answers, ({ state }) => state === 'closest')}, right ${percent(of('closest'), ({ right }) => right)}`,
-      `refused ${percent(answers, ({ state }) => state === 'none')}, wrongly ${percent(of('none'), ({ right }) => right)}`,
+      `refused ${percent(answers, (each) => refused.includes(each))}, wrongly ${percent(refused, ({ right }) => right)}`,
     ].join(' | '),
   );
 }
