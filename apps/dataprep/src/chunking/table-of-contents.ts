@@ -1,7 +1,7 @@
 import type { DocumentBlock } from '../reading/parsed-document.js';
 
-/** Fewer lines in a row are no table of contents. */
-const leastLines = 3;
+/** Minimum number of lines in a row: fewer are not a table of contents. */
+const minLines = 3;
 
 /**
  * Removes tables of contents: lines in a row that repeat headings which follow. They answer nothing, and the headings
@@ -21,7 +21,7 @@ export function withoutContents(blocks: readonly DocumentBlock[]): DocumentBlock
     const end = repeats.indexOf(false, at);
     const length = (end === -1 ? blocks.length : end) - at;
     const run = blocks.slice(at, at + Math.max(1, length));
-    if (length < leastLines) kept.push(...run);
+    if (length < minLines) kept.push(...run);
     at += run.length;
   }
   return kept;

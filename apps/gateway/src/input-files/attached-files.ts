@@ -14,25 +14,25 @@ import { Inject, Injectable } from '@nestjs/common';
 import { passagesOf } from './file-passages.js';
 
 /** Passages of files for a model that quotes: it reads five, so a search can add one. */
-const mostQuoted = 4;
+const maxQuoted = 4;
 /** Limits for the passages of files for a model that writes. */
-const mostWritten = 100;
+const maxWritten = 100;
 /** Half of the window of a model that writes, with two tokens a word. */
 const passagesPerToken = 1 / 350;
 /** Passages that the reranker reads: of larger files those that share the rarest words with the question. */
-const mostRanked = 64;
+const maxRanked = 64;
 /** Time limit of the reranker. The words of the question choose the passages if it is late. */
 const rankingMs = 5_000;
 /** Characters of files that are divided into passages, because this work blocks the gateway. */
-const mostCharacters = 4_000_000;
+const maxCharacters = 4_000_000;
 
 /** The question for a file that comes without a question. */
 const defaultQuestion = 'Summarize the file.';
 
 /** Maximum number of passages of files that a model reads. */
 export function maxFilePassages({ quotesDocuments, maxInputTokens }: ModelInfo): number {
-  if (quotesDocuments) return mostQuoted;
-  return Math.min(mostWritten, Math.max(mostQuoted, Math.floor(maxInputTokens * passagesPerToken)));
+  if (quotesDocuments) return maxQuoted;
+  return Math.min(maxWritten, Math.max(maxQuoted, Math.floor(maxInputTokens * passagesPerToken)));
 }
 
 /** Whether a message of the user has a file. */
@@ -89,7 +89,7 @@ export class AttachedFiles {
     call: CallOptions,
   ): Promise<Pick<FilePassages, 'documents' | 'problem'>> {
     const query = question.slice(0, maxQueryCharacters);
-    const candidates = byWords(query, passages).slice(0, Math.max(mostRanked, max));
+    const candidates = byWords(query, passages).slice(0, Math.max(maxRanked, max));
     const deadline = Math.min(call.deadline ?? Infinity, Date.now() + rankingMs);
     try {
       const texts = candidates.map(({ text }) => text);
@@ -116,7 +116,7 @@ export class AttachedFiles {
 /** Divides the files of a conversation into passages. A file that is attached again counts once. */
 function divide(messages: readonly ChatMessage[]): RetrievedDocument[] {
   const passages = new Map<string, RetrievedDocument>();
-  let room = mostCharacters;
+  let room = maxCharacters;
   for (const file of messages.flatMap(filesOf)) {
     for (const passage of passagesOf({ ...file, text: file.text.slice(0, room) }))
       passages.set(passage.id, passage);
