@@ -1,4 +1,4 @@
-import { tableOf } from './row-table.js';
+import { tableOf } from '#evidence';
 import type { Sentence } from './sentence.js';
 
 /** A text in Markdown, and where the answering sentence is in it. */

@@ -1,0 +1,1 @@
+export { tableOf } from './row-table.js';
