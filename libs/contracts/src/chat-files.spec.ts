@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { attachedFileOf, filesOf, moveFiles, textOfAttached, withoutFiles } from './chat-files.js';
+import {
+  AttachedFileMark,
+  attachedFileOf,
+  filesOf,
+  moveFiles,
+  textOfAttached,
+  withoutFiles,
+} from './chat-files.js';
 import { joinPieces, type ContentPiece } from './chat-images.js';
 import type { ChatMessage } from './services/llm.js';
 
@@ -61,9 +68,9 @@ describe('the files of a turn', () => {
   });
 });
 
-it('attachedFileOf reads the source of a file, whose address is of the web', () => {
+it('attachedFileOf reads the mark of the gateway, and not the fields of a caller', () => {
   const attached = { filename: 'a.txt', url: 'https://a.example/a.txt' };
-  expect(attachedFileOf({ type: 'text', text: '', attached })).toEqual(attached);
-  expect(attachedFileOf({ type: 'text', text: '' })).toBeUndefined();
-  expect(attachedFileOf({ attached: { filename: 'a', url: 'javascript:alert(1)' } })).toBeUndefined();
+  expect(attachedFileOf({ attached: new AttachedFileMark(attached) })).toEqual(attached);
+  expect(attachedFileOf({ attached })).toBeUndefined();
+  expect(attachedFileOf({})).toBeUndefined();
 });

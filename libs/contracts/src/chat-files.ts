@@ -1,13 +1,17 @@
-import { z } from 'zod';
 import type { RetrievedDocument } from './documents.js';
-import { attachedFileSchema, type AttachedFile, type ChatFile, type ChatMessage } from './services/llm.js';
+import type { AttachedFile, ChatFile, ChatMessage } from './services/llm.js';
 
-/** A part of a message with the text of a file, as the gateway writes it in place of the file. */
-const filePartSchema = z.looseObject({ attached: attachedFileSchema });
+/**
+ * The field `attached` of a part whose text the gateway read from a file. A class, because only code makes its
+ * instances: the JSON of a request cannot name the caller's own text a file.
+ */
+export class AttachedFileMark {
+  constructor(readonly file: AttachedFile) {}
+}
 
 /** The file whose text a part of a message contains; undefined for other parts. */
-export function attachedFileOf(part: unknown): AttachedFile | undefined {
-  return filePartSchema.safeParse(part).data?.attached;
+export function attachedFileOf({ attached }: Readonly<Record<string, unknown>>): AttachedFile | undefined {
+  return attached instanceof AttachedFileMark ? attached.file : undefined;
 }
 
 /** Whether a passage is of a file in a message, and not of a search. */

@@ -1,4 +1,4 @@
-import { parseOrThrow } from '#contracts';
+import { AttachedFileMark, parseOrThrow } from '#contracts';
 import { describe, expect, it } from 'vitest';
 import { wireMessage } from './chat-messages.js';
 import { chatCompletionRequestSchema, ignoredFields, unusedLabels } from './chat-request.js';
@@ -40,15 +40,20 @@ describe('chatCompletionRequestSchema', () => {
 
   it('knows which part of a turn is a file, and stores its text', () => {
     const attached = { filename: 'a.txt' };
-    const content = [
-      { type: 'text', text: 'a.txt:\nOne.', attached },
-      { type: 'text', text: 'What?' },
-    ];
-    const [message] = parse({ messages: [{ role: 'user', content }] }).messages;
+    const read = (mark: object) => {
+      const content = [
+        { type: 'text', text: 'a.txt:\nOne.', attached: mark },
+        { type: 'text', text: 'What?' },
+      ];
+      return parse({ messages: [{ role: 'user', content }] }).messages[0];
+    };
+    const message = read(new AttachedFileMark(attached));
     expect(message).toMatchObject({
       content: 'a.txt:\nOne.\nWhat?',
       files: [{ ...attached, at: 0, length: 11 }],
     });
+    // A caller cannot name its own text a file.
+    expect(read(attached)).toEqual({ role: 'user', content: 'a.txt:\nOne.\nWhat?' });
     expect(message && wireMessage(message)).toEqual({ role: 'user', content: 'a.txt:\nOne.\nWhat?' });
   });
 

@@ -5,7 +5,7 @@ import {
   maxExtractedCharacters,
   MegaNestError,
   textOfAttached,
-  type AttachedFile,
+  AttachedFileMark,
   type ImageBudget,
 } from '#contracts';
 import { ObjectStore, RpcClient } from '#messaging';
@@ -29,7 +29,7 @@ interface LoadedFile {
 /** The text of a file after a line with its name, and its source: a part of a message in place of the file. */
 export interface ReadFile {
   text: string;
-  attached: AttachedFile;
+  attached: AttachedFileMark;
 }
 
 /** Characters of extracted text in the cache, for the next turns of the same conversations. */
@@ -54,8 +54,9 @@ export class InputFiles {
   async read(part: Record<string, unknown>, path: string, owner: string, call: HttpCall): Promise<ReadFile> {
     const file = await this.#load(part, path, owner, call);
     const { filename, id, url } = file;
-    const attached = { filename, ...(id !== undefined && { id }), ...(url !== undefined && { url }) };
-    return { text: textOfAttached(attached, await this.#textOf(file, path, call)), attached };
+    const source = { filename, ...(id !== undefined && { id }), ...(url !== undefined && { url }) };
+    const text = textOfAttached(source, await this.#textOf(file, path, call));
+    return { text, attached: new AttachedFileMark(source) };
   }
 
   /**

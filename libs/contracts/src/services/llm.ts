@@ -30,15 +30,11 @@ const chatImageSchema = z.object({
 });
 
 /** The source of a file in a message: a stored file has an `id`, a file of the web a `url`. */
-export const attachedFileSchema = z.object({
-  filename: z.string(),
-  id: z.string().optional(),
-  url: z
-    .string()
-    .regex(/^https?:/i)
-    .optional(),
-});
-export type AttachedFile = z.infer<typeof attachedFileSchema>;
+export interface AttachedFile {
+  filename: string;
+  id?: string;
+  url?: string;
+}
 
 /** A file of a turn. Its text, after a line with its name, is a part of the turn's `content`. */
 export interface ChatFile extends AttachedFile {

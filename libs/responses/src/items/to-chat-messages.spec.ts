@@ -1,4 +1,4 @@
-import { parseOrThrow } from '#contracts';
+import { AttachedFileMark, parseOrThrow } from '#contracts';
 import { describe, expect, it } from 'vitest';
 import { describeImage, toChatMessages } from './to-chat-messages.js';
 import { inputSchema } from './input-items.js';
@@ -94,18 +94,21 @@ describe('toChatMessages', () => {
     expect(() => convert([nameless])).toThrow('call_id: is required');
   });
 
-  it('knows which part of a turn is a file', () => {
-    const content = [
-      { type: 'input_text', text: 'Read.' },
-      { type: 'input_text', text: 'a.txt:\nOne.', attached: { filename: 'a.txt', id: 'file-1' } },
-    ];
-    expect(convert([{ role: 'user', content }]).messages).toEqual([
-      {
-        role: 'user',
-        content: 'Read.\na.txt:\nOne.',
-        files: [{ filename: 'a.txt', id: 'file-1', at: 6, length: 11 }],
-      },
-    ]);
+  it('knows which part of a turn is a file, by the mark of the gateway alone', () => {
+    const convertWith = (attached: object) => {
+      const content = [
+        { type: 'input_text', text: 'Read.' },
+        { type: 'input_text', text: 'a.txt:\nOne.', attached },
+      ];
+      return convert([{ role: 'user', content }]).messages[0];
+    };
+    const file = { filename: 'a.txt', id: 'file-1' };
+    expect(convertWith(new AttachedFileMark(file))).toEqual({
+      role: 'user',
+      content: 'Read.\na.txt:\nOne.',
+      files: [{ ...file, at: 6, length: 11 }],
+    });
+    expect(convertWith(file)).toEqual({ role: 'user', content: 'Read.\na.txt:\nOne.' });
   });
 
   it('takes items of additional tools for no turns, and names none of them as ignored', () => {
