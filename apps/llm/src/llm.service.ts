@@ -11,7 +11,14 @@ import {
 } from '#contracts';
 import type { EngineLoad, GenerationEvent, GenerateRequest as ModelRequest } from '#generation';
 import { GenerationMeasure, HealthRegistry, Metrics } from '#service-kit';
-import { chatTaskOf, ragPromptOf, withBareQuestions, type ChatTask, type RagPrompt } from '#text';
+import {
+  chatTaskOf,
+  ragPromptOf,
+  smallTalkTopic,
+  withBareQuestions,
+  type ChatTask,
+  type RagPrompt,
+} from '#text';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { askAgain } from './forms/ask-again.js';
 import { FormChecker } from './forms/form-checker.js';
@@ -21,7 +28,6 @@ import { assertImages } from './load-images.js';
 import { generatorToken, type LlmGenerator } from './open-generator.js';
 import { planAnswer, withoutUndefined } from './plan-answer.js';
 import { answererToken, type ExtractiveAnswerer } from './reading/extractive-answerer.js';
-import { smallTalkTopic } from './reading/small-talk.js';
 import { ThreadCheck } from './thread-check.js';
 import { writeTask } from './writing/write-task.js';
 import { templateVariables } from './tools/plan-calls.js';

@@ -3,5 +3,6 @@ export { condenseQuestion, contentWords, questionWithNames } from './condense-qu
 export { escapePattern } from './escape-pattern.js';
 export { splitSentences, countWords, firstWords } from './sentences.js';
 export { ragPromptOf, withBareQuestions, type RagPrompt } from './rag-prompt.js';
+export { smallTalkTopic, type SmallTalkTopic } from './small-talk-topic.js';
 export { asksForSummary, hasWord } from './summary-question.js';
 export { remember } from './remember.js';

@@ -1,7 +1,6 @@
 import type { ChatMessage, condense, GenerationChunk, ReplyOf, TokenUsage } from '#contracts';
-import { contentWords, countWords, firstWords } from '#text';
+import { contentWords, countWords, firstWords, smallTalkTopic } from '#text';
 import type { GenerateRequest } from '../tools/tool-format.js';
-import { smallTalkTopic } from '../reading/small-talk.js';
 
 /** Limits of the prompt: turns before the question, and words and characters of each of them. */
 const maxTurns = 6;
