@@ -1,4 +1,11 @@
-import { decodeVector, invalidField, retrieve, type ParsedRequestOf, type ReplyOf } from '#contracts';
+import {
+  decodeVector,
+  invalidField,
+  readNeighbours,
+  retrieve,
+  type ParsedRequestOf,
+  type ReplyOf,
+} from '#contracts';
 import { MessagingModule, RpcHandler } from '#messaging';
 import {
   databaseOptions,
@@ -50,6 +57,11 @@ export class RetrievalRpcController {
   @RpcHandler(retrieve)
   retrieve({ embedding, ...request }: ParsedRequestOf<typeof retrieve>): Promise<ReplyOf<typeof retrieve>> {
     return this.retrieval.retrieve({ ...request, embedding: decodeEmbedding(embedding) });
+  }
+
+  @RpcHandler(readNeighbours)
+  neighbours(request: ParsedRequestOf<typeof readNeighbours>): Promise<ReplyOf<typeof readNeighbours>> {
+    return this.retrieval.neighbours(request);
   }
 }
 

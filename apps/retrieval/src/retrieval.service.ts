@@ -2,6 +2,8 @@ import {
   defaultCollection,
   maxQueryCharacters,
   type AttributeFilter,
+  type ParsedRequestOf,
+  type readNeighbours,
   type ReplyOf,
   type retrieve,
   type RetrievalParameters,
@@ -104,5 +106,16 @@ export class RetrievalService {
       });
       return { documents, searchType, ...(isForeign && { degraded: 'embedding_model_changed' as const }) };
     });
+  }
+
+  /** The passages around found ones in their sections. Errors: service_unavailable, which names postgres. */
+  async neighbours({
+    ids,
+    owner,
+    max_words: maxWords,
+  }: ParsedRequestOf<typeof readNeighbours>): Promise<ReplyOf<typeof readNeighbours>> {
+    return this.metrics.measure('neighbours', async () => ({
+      neighbours: await this.chunks.neighbours({ ids, owner, maxWords }),
+    }));
   }
 }

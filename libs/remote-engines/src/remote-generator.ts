@@ -1,4 +1,5 @@
 import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
+import { estimateTokens } from '#text';
 import { z } from 'zod';
 import type { GenerateRequest, GenerationEvent, Generator } from '#generation';
 import { firstChatModel, purposeFields } from './choose-model.js';
@@ -14,7 +15,6 @@ import {
   type ContextLength,
   listedLength,
 } from './engine-kind.js';
-import { estimateTokens } from './estimate-tokens.js';
 import { remoteParameters } from './remote-constraint.js';
 import { remoteMessages, remoteTools } from './remote-messages.js';
 import { RemoteServer, type RemoteOptions } from './remote-server.js';

@@ -76,3 +76,32 @@ export const retrieve = defineMethod({
     degraded: z.enum(['embedding_model_changed']).optional(),
   }),
 });
+
+/** A passage without a score: it was not found itself. */
+export const neighbourSchema = retrievedDocumentSchema.pick({ id: true, text: true, metadata: true });
+export type Neighbour = z.infer<typeof neighbourSchema>;
+
+/** Found passages whose neighbours are read in one call. */
+export const maxPassagesWithNeighbours = 200;
+
+/**
+ * `retrieval.neighbours`: the passages around found ones, within their sections: up to eight before and after each of
+ * the first five passages, one for the later ones, and the whole table of a passage with rows. Passages that are not
+ * stored, or that belong to another owner, have none.
+ */
+export const readNeighbours = defineMethod({
+  service: 'retrieval',
+  method: 'neighbours',
+  request: z.object({
+    /** Owner of the vector store; absent for shared collections. */
+    owner: z.string().min(1).optional(),
+    /** Ids of found passages, the best one first. */
+    ids: z.array(z.string()).max(maxPassagesWithNeighbours),
+    max_words: z
+      .int()
+      .min(1)
+      .max(200_000)
+      .describe('Words of all neighbours together; the nearest come first'),
+  }),
+  reply: z.object({ neighbours: z.array(neighbourSchema) }),
+});

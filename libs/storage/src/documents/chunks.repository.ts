@@ -1,10 +1,11 @@
-import { type SearchType, invalidField } from '#contracts';
+import { invalidField, type Neighbour, type SearchType } from '#contracts';
 import type { Database } from '../database.js';
 import type { ChunkHit, ChunkSearch } from '../search/chunk-search.js';
 import { findByWords } from '../search/lexical-search.js';
 import { selectDiverse } from '../search/maximal-marginal-relevance.js';
 import { fuse } from '../search/fusion.js';
 import { findNearest, type NearestHit } from '../search/vector-search.js';
+import { findNeighbours, type NeighbourSearch } from '../search/neighbours.js';
 import type { Transaction } from '../transaction.js';
 import { requireUsableVector } from '../vectors.js';
 
@@ -53,6 +54,11 @@ export class ChunksRepository {
       ...(similarity !== undefined && { similarity }),
       metadata,
     }));
+  }
+
+  /** Returns the chunks around found ones, in the order of their documents. Errors: service_unavailable. */
+  neighbours(search: NeighbourSearch): Promise<Neighbour[]> {
+    return this.database.transaction((transaction) => findNeighbours(transaction, search));
   }
 }
 
