@@ -130,13 +130,12 @@ export class LlmService implements OnApplicationShutdown {
     return this.generator.check !== undefined;
   }
 
-  /** The model can be asked not to reason. */
-  get turnsThinkingOff(): boolean {
-    const { template, rendersTemplates } = this.generator;
-    return (
-      rendersTemplates ??
-      (template !== undefined && templateVariables(template.source).includes('enable_thinking'))
-    );
+  /** Fields of a request that ask the model not to reason; empty if it cannot be asked. For short texts of our own. */
+  get withoutThinking(): Pick<GenerateRequest, 'chat_template_kwargs'> {
+    const { template, withoutThinking } = this.generator;
+    const isSwitch = template && templateVariables(template.source).includes('enable_thinking');
+    const variables = withoutThinking ?? (isSwitch ? { enable_thinking: false } : undefined);
+    return variables ? { chat_template_kwargs: variables } : {};
   }
 
   get #condensesWithinMs(): number | undefined {

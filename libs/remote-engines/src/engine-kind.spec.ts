@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { sendJson, startEngine, type TestEngine } from './engine.fixture.js';
-import { engineKind, thinkingFields, type EngineKind } from './engine-kind.js';
+import { engineKind } from './engine-kind.js';
 import { RemoteServer } from './remote-server.js';
 import { openRemoteGenerator } from './remote-generator.js';
 
@@ -53,21 +53,5 @@ describe('engineKind', () => {
     for await (const event of generator.generate(request)) expect(event.text).toBe('aa');
     const body = engine.requests.find(({ path }) => path === '/v1/chat/completions')?.body;
     expect(body).toMatchObject({ regex: 'a+', reasoning_effort: 'high', chat_template_kwargs: kwargs });
-  });
-});
-
-describe('thinkingFields', () => {
-  it.each<[EngineKind, string, object]>([
-    ['vllm', 'high', { chat_template_kwargs: { reasoning_effort: 'high' }, reasoning_effort: 'high' }],
-    ['other', 'xhigh', { chat_template_kwargs: { reasoning_effort: 'xhigh' }, reasoning_effort: 'high' }],
-    ['vllm', 'none', { chat_template_kwargs: { reasoning_effort: 'none' } }],
-    ['ollama', 'minimal', { reasoning_effort: 'none' }],
-    ['openai', 'minimal', { reasoning_effort: 'minimal' }],
-  ])('of %s say %s', (kind, reasoning_effort, fields) => {
-    expect(thinkingFields(kind, { reasoning_effort })).toEqual(fields);
-  });
-
-  it('are none where nothing was asked for', () => {
-    expect(thinkingFields('vllm', undefined)).toEqual({});
   });
 });

@@ -30,36 +30,6 @@ export async function engineKind(server: RemoteServer, owner: string | undefined
   return (await ask(server, { path: '/api/v0/models', schema: models })) ? 'lm-studio' : 'other';
 }
 
-/** Whether an engine of this kind reads variables of its chat templates, and ignores unknown ones. */
-export function rendersTemplates(kind: EngineKind): boolean {
-  return kind === 'vllm' || kind === 'sglang' || kind === 'llama.cpp';
-}
-
-/**
- * Fields that pass the variables of a chat template to an engine: `chat_template_kwargs` if it renders templates, and
- * `reasoning_effort`, which several engines read instead.
- */
-export function thinkingFields(
-  kind: EngineKind,
-  variables: Readonly<Record<string, unknown>> | undefined,
-): Record<string, unknown> {
-  if (!variables) return {};
-  const effort = effortOf(kind, variables['reasoning_effort']);
-  const hasTemplate = kind !== 'openai' && kind !== 'ollama';
-  return {
-    ...(hasTemplate && { chat_template_kwargs: variables }),
-    ...(effort !== undefined && { reasoning_effort: effort }),
-  };
-}
-
-/** Returns an effort that the engine supports, because engines refuse others. OpenAI's differ from model to model. */
-function effortOf(kind: EngineKind, given: unknown): string | undefined {
-  if (typeof given !== 'string') return undefined;
-  if (kind === 'openai' || given === 'low' || given === 'medium' || given === 'high') return given;
-  if (given === 'none' || given === 'minimal') return kind === 'ollama' ? 'none' : undefined;
-  return given === 'xhigh' || given === 'max' ? 'high' : undefined;
-}
-
 const tokens = z.coerce.number().int().min(1);
 
 /** Context length in the model lists of vLLM and SGLang, OpenRouter and Together, Groq, Mistral, llama.cpp. */

@@ -1,4 +1,4 @@
-import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
+import { MegaNestError, type ChatMessage, type ModelInfo, type TemplateVariables } from '#contracts';
 import { estimateTokens } from '#text';
 import { z } from 'zod';
 import type { GenerateRequest, GenerationEvent, Generator } from '#generation';
@@ -7,8 +7,6 @@ import { completionEvents } from './completion-events.js';
 import { readCompletionStream } from './completion-stream.js';
 import {
   engineKind,
-  rendersTemplates,
-  thinkingFields,
   type EngineKind,
   askContextLength,
   lengthFields,
@@ -18,6 +16,7 @@ import {
 import { remoteParameters } from './remote-constraint.js';
 import { remoteMessages, remoteTools } from './remote-messages.js';
 import { RemoteServer, type RemoteOptions } from './remote-server.js';
+import { thinkingFields, variablesWithoutThinking } from './thinking-fields.js';
 
 export interface RemoteGeneratorOptions extends RemoteOptions {
   /** Id of one of the engine's models; default: the first in its list that chats. */
@@ -30,8 +29,8 @@ export interface RemoteGeneratorOptions extends RemoteOptions {
 
 /** A generator with a check of its engine that generates nothing. */
 export interface RemoteGenerator extends Generator {
-  /** Its engine reads the variables of chat templates, e.g. `enable_thinking`, and ignores unknown ones. */
-  readonly rendersTemplates: boolean;
+  /** Template variables that ask the model not to reason. Its engine gets them as the fields that it reads. */
+  readonly withoutThinking: TemplateVariables;
   /** Checks that the engine answers. Errors: service_unavailable, bad_upstream. */
   check(signal: AbortSignal): Promise<void>;
 }
@@ -116,8 +115,8 @@ class OpenAiGenerator implements RemoteGenerator {
     }
   }
 
-  get rendersTemplates(): boolean {
-    return rendersTemplates(this.kind);
+  get withoutThinking(): TemplateVariables {
+    return variablesWithoutThinking({ model: this.info.id });
   }
 
   /** Counts exactly on engines with vLLM's `/tokenize`; otherwise estimates from the length. */
@@ -175,7 +174,7 @@ class OpenAiGenerator implements RemoteGenerator {
       model: this.info.id,
       stream: true,
       stream_options: { include_usage: true },
-      ...thinkingFields(this.kind, chatTemplateKwargs),
+      ...thinkingFields({ kind: this.kind, model: this.info.id }, chatTemplateKwargs).fields,
     };
     return { path: typeof messages === 'string' ? '/v1/completions' : '/v1/chat/completions', body };
   }

@@ -62,9 +62,10 @@ export class WritingService {
   async condense(messages: readonly ChatMessage[], signal: AbortSignal): Promise<ReplyOf<typeof condense>> {
     if (!this.llm.model.condensesWithinMs) return {};
     // Reasoning would take longer than the question.
-    const kwargs = this.llm.turnsThinkingOff ? { chat_template_kwargs: { enable_thinking: false } } : {};
     const limits = this.llm.isRemote ? {} : questionLimits;
-    const ask = (prompt: GenerateRequest) => this.llm.generate({ ...prompt, ...limits, ...kwargs }, signal);
+    const { withoutThinking } = this.llm;
+    const ask = (prompt: GenerateRequest) =>
+      this.llm.generate({ ...prompt, ...limits, ...withoutThinking }, signal);
     return condenseWith(messages, ask);
   }
 
