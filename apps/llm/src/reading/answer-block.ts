@@ -1,4 +1,5 @@
-import { asksForCode, asksOverRows } from './question-type.js';
+import { asksForCode } from '#evidence';
+import { asksOverRows } from './question-type.js';
 import { labelBefore, renderRows, renderSentences, type Rendered } from './render-block.js';
 import { isLabel, lastHeading, type Candidate, type ReadPassage, type Sentence } from './sentence.js';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '#encoders';
+import { asksForCode } from '#evidence';
 import { z } from 'zod';
 import { candidatesOf, evidenceNames, lexicalEvidence, readerEvidence } from './evidence.js';
-import { asksForCode } from './question-type.js';
 import { repeatsOf } from './repeats-question.js';
 import { isLabel, lastHeading, type Candidate, type ReadPassage } from './sentence.js';
 

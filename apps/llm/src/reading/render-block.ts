@@ -1,4 +1,4 @@
-import { tableOf } from '#evidence';
+import { fenced, tableOf } from '#evidence';
 import type { Sentence } from './sentence.js';
 
 /** A text in Markdown, and where the answering sentence is in it. */
@@ -48,11 +48,4 @@ export function renderRows(rows: readonly string[]): Rendered {
 export function labelBefore(label: string, text: string): string {
   if (text.startsWith('|')) return `${label}:\n\n`;
   return /^[-`]/.test(text) ? `${label}:\n` : `${label}: `;
-}
-
-/** Puts code between fences that are longer than any run of backticks in it. */
-function fenced(code: string): string {
-  const longest = Math.max(2, ...(code.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}\n${code}\n${fence}`;
 }

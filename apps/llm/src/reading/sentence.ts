@@ -1,15 +1,13 @@
 import type { RetrievedDocument } from '#contracts';
+import { headingsOf, partsOf, type PartKind } from '#evidence';
 import { sentencesOf } from '../grounding/sentences.js';
-
-/** The kind of a part of a passage in its document. */
-export type BlockKind = 'paragraph' | 'item' | 'row' | 'code';
 
 /**
  * A part of a passage that may be quoted: a sentence, an item of a list, a row of a table, or a whole block of code.
  */
 export interface Sentence {
   readonly text: string;
-  readonly kind: BlockKind;
+  readonly kind: PartKind;
   /** Number of its passage, from 1, in the order of the search. */
   readonly passage: number;
   readonly documentId: string;
@@ -35,15 +33,11 @@ export interface ReadPassage {
   readonly sentences: readonly Sentence[];
 }
 
-/** Letters of the ingestion for the kinds of blocks in a chunk. */
-const kindLetters: Readonly<Record<string, BlockKind>> = { p: 'paragraph', i: 'item', r: 'row', c: 'code' };
-
 /** Splits the passages of a search into sentences. Passages without text have no sentences. */
 export function readPassages(documents: readonly RetrievedDocument[]): ReadPassage[] {
   return documents.map(({ id, text, metadata }, index) => {
-    const letters = typeof metadata['blocks'] === 'string' ? metadata['blocks'] : '';
     const sentences: Sentence[] = [];
-    for (const [block, { text: part, kind }] of blocksOf(text, letters).entries()) {
+    for (const [block, { text: part, kind }] of partsOf({ text, metadata }).entries()) {
       const parts = kind === 'code' ? [part] : sentencesOf(part);
       for (const one of parts) {
         sentences.push({
@@ -56,7 +50,7 @@ export function readPassages(documents: readonly RetrievedDocument[]): ReadPassa
         });
       }
     }
-    const headings = headingsOf(metadata);
+    const headings = headingsOf({ metadata });
     return {
       documentId: id,
       heading: headings.join(' > '),
@@ -67,34 +61,6 @@ export function readPassages(documents: readonly RetrievedDocument[]): ReadPassa
       sentences,
     };
   });
-}
-
-interface Block {
-  readonly text: string;
-  readonly kind: BlockKind;
-}
-
-/** Splits a text into blocks at blank lines. Adjacent parts of code are one block. */
-function blocksOf(text: string, letters: string): Block[] {
-  const parts = text.split(/\n\s*\n/);
-  const known = letters.length === parts.length;
-  const blocks: Block[] = [];
-  for (const [index, part] of parts.entries()) {
-    if (part.trim() === '') continue;
-    const kind = (known ? kindLetters[letters[index]!] : undefined) ?? 'paragraph';
-    const before = blocks.at(-1);
-    if (kind === 'code' && before?.kind === 'code')
-      blocks[blocks.length - 1] = { text: `${before.text}\n\n${part}`, kind };
-    else blocks.push({ text: part, kind });
-  }
-  return blocks;
-}
-
-/** The document's title, and the headings above the passage. */
-function headingsOf({ title, heading }: Readonly<Record<string, unknown>>): string[] {
-  const path = typeof heading === 'string' && heading !== '' ? heading.split(' > ') : [];
-  // The title of a document is usually its first heading, too.
-  return typeof title === 'string' && title !== '' && path[0] !== title ? [title, ...path] : path;
 }
 
 /** The file name without its extension and without the section number of a manual page. */

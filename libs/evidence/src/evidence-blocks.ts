@@ -1,0 +1,168 @@
+import type { Neighbour, RetrievedDocument } from '#contracts';
+import { estimateTokens } from '#text';
+import { asksForCode } from './asks-for-code.js';
+import { labelOf } from './block-label.js';
+import { hasRows, partsOf, placeOf } from './chunk.js';
+import { proseFirst, withoutRepetitions } from './distinct-passages.js';
+import { renderChunks } from './render-chunks.js';
+import { Sections } from './sections.js';
+
+/** A part of a document for a language model: chunks that follow each other in one section. */
+export interface EvidenceBlock {
+  /** In the order of the document. */
+  readonly chunks: readonly Neighbour[];
+  /** Title, headings, file, page, rows, date and address. */
+  readonly label: string;
+  /** Markdown. */
+  readonly text: string;
+}
+
+export interface EvidenceRequest {
+  /** Passages of the search, the best one first. */
+  readonly found: readonly RetrievedDocument[];
+  /** Passages around the found ones; absent: only the found ones are shown. */
+  readonly neighbours?: readonly Neighbour[];
+  readonly question: string;
+  /** Limit for the estimated tokens of all blocks. */
+  readonly maxTokens: number;
+  /** Limit for the found passages that are shown. */
+  readonly maxPassages?: number;
+}
+
+/** Estimated tokens of a label. */
+const labelTokens = 30;
+/** Best passages whose whole sections are shown; later ones get one chunk on each side. */
+const widened = { best: 5, reach: 8, otherReach: 1 };
+/** A table is shown whole if it needs at most this share of the tokens that are left. */
+const tableShare = 0.7;
+
+/**
+ * What a language model reads of a search: first the found passages, then, while tokens are left, the rest of their
+ * tables and sections, the best passages first. Passages that follow each other become one block. The blocks have the
+ * order of their best passages.
+ */
+export function evidenceBlocks(request: EvidenceRequest): EvidenceBlock[] {
+  const { neighbours = [], question, maxTokens, maxPassages = Infinity } = request;
+  const distinct = withoutRepetitions(request.found.filter(({ text }) => text.trim() !== ''));
+  const found = (asksForCode(question) ? distinct : proseFirst(distinct)).slice(0, maxPassages);
+  const sections = new Sections([...neighbours, ...request.found, ...found]);
+  const chosen = new Selection(maxTokens);
+  const shown = chooseFound(found, chosen);
+  widenTables(shown, sections, chosen);
+  widenSections(shown, sections, chosen);
+  return toBlocks(shown, sections, chosen);
+}
+
+/** Chunks within a budget of tokens. */
+class Selection {
+  readonly #chunks = new Set<Neighbour>();
+  #left: number;
+
+  constructor(maxTokens: number) {
+    this.#left = maxTokens;
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  has(chunk: Neighbour): boolean {
+    return this.#chunks.has(chunk);
+  }
+
+  /** Adds a chunk if it fits; returns whether it is chosen now. */
+  add(chunk: Neighbour, tokens = estimateTokens(chunk.text)): boolean {
+    if (this.has(chunk)) return true;
+    if (tokens > this.#left) return false;
+    this.#left -= tokens;
+    this.#chunks.add(chunk);
+    return true;
+  }
+}
+
+/** The found passages that fit, in their order; the first one also where it does not fit. */
+function chooseFound(found: readonly RetrievedDocument[], chosen: Selection): RetrievedDocument[] {
+  const shown: RetrievedDocument[] = [];
+  for (const passage of found) {
+    const tokens = estimateTokens(passage.text) + labelTokens;
+    if (!chosen.add(passage, shown.length === 0 ? Math.min(tokens, chosen.left) : tokens)) break;
+    shown.push(passage);
+  }
+  return shown;
+}
+
+/** Adds the whole table of passages with several rows if it fits, otherwise the rows around them. */
+function widenTables(shown: readonly RetrievedDocument[], sections: Sections, chosen: Selection): void {
+  const seen = new Set<Neighbour>();
+  for (const passage of shown) {
+    if (!hasRows(passage) || seen.has(passage)) continue;
+    const table = sections.tableOf(passage);
+    for (const chunk of table) seen.add(chunk);
+    const several = table.filter((chunk) => chosen.has(chunk)).flatMap(partsOf);
+    if (several.filter(({ kind }) => kind === 'row').length < 2) continue;
+    const missing = table.filter((chunk) => !chosen.has(chunk));
+    // A table in Markdown has its header once.
+    const tokens = estimateTokens(renderChunks(missing));
+    const room = chosen.left * tableShare;
+    if (tokens <= room) for (const chunk of missing) chosen.add(chunk, tokens / missing.length);
+    else
+      widen(passage, { sections, chosen, max: table.length, minLeft: chosen.left - room, passes: hasRows });
+  }
+}
+
+function widenSections(shown: readonly RetrievedDocument[], sections: Sections, chosen: Selection): void {
+  for (const [index, passage] of shown.entries()) {
+    const max = index < widened.best ? widened.reach : widened.otherReach;
+    widen(passage, {
+      sections,
+      chosen,
+      max,
+      minLeft: 0,
+      passes: (chunk) => !hasRows(chunk) || hasRows(passage),
+    });
+  }
+}
+
+interface Widening {
+  readonly sections: Sections;
+  readonly chosen: Selection;
+  /** Limit for the chunks on each side. */
+  readonly max: number;
+  /** Tokens that stay free. */
+  readonly minLeft: number;
+  readonly passes: (chunk: Neighbour) => boolean;
+}
+
+/** Adds the chunks after and before a passage in turns. */
+function widen(passage: Neighbour, { sections, chosen, max, minLeft, passes }: Widening): void {
+  const ends = new Map<1 | -1, Neighbour>([
+    [1, passage],
+    [-1, passage],
+  ]);
+  for (let distance = 1; distance <= max && ends.size > 0; distance += 1) {
+    for (const [direction, end] of ends) {
+      const next = sections.next(end, direction);
+      const fits = next && passes(next) && chosen.left > minLeft && chosen.add(next);
+      if (fits) ends.set(direction, next);
+      else ends.delete(direction);
+    }
+  }
+}
+
+/** Joins chosen chunks that follow each other. */
+function toBlocks(
+  shown: readonly RetrievedDocument[],
+  sections: Sections,
+  chosen: Selection,
+): EvidenceBlock[] {
+  const used = new Set<Neighbour>();
+  return shown.flatMap((passage) => {
+    if (used.has(passage)) return [];
+    const isStored = placeOf(passage) !== undefined;
+    const chunks = isStored ? sections.around(passage, (chunk) => chosen.has(chunk)) : [passage];
+    for (const chunk of chunks) used.add(chunk);
+    const row = chunks.find(hasRows);
+    const table = row ? sections.tableOf(row) : [];
+    return [{ chunks, label: labelOf(chunks, table), text: renderChunks(chunks) }];
+  });
+}
