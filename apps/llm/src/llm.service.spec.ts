@@ -13,6 +13,7 @@ const settings: LlmSettings = {
   grounding: {
     parameters: { max_tokens: 20, top_p: 0.9 },
     userPrompt: '{context}\n{question}',
+    context: 'lines' as const,
     maxPassages: 3,
     maxContextWords: 100,
     noAnswer: 'No idea.',

@@ -26,11 +26,17 @@ import { detectToolFormat, type GenerateRequest } from './tools/tool-format.js';
 import { llmSettings, type LlmSettings } from './llm.environment.js';
 import { assertImages } from './load-images.js';
 import { generatorToken, type LlmGenerator } from './open-generator.js';
+import { evidenceTokens } from './grounding/passages.js';
 import { planAnswer, withoutUndefined } from './plan-answer.js';
 import { answererToken, type ExtractiveAnswerer } from './reading/extractive-answerer.js';
 import { ThreadCheck } from './thread-check.js';
 import { writeTask } from './writing/write-task.js';
 import { templateVariables } from './tools/plan-calls.js';
+
+/** Passages for a model that writes, where a request sets no `top_n`. */
+const usualPassages = 20;
+/** Tokens for the reader: enough for the whole table of a row. */
+const tokensOfReader = 12_000;
 
 /** Writes answers, for requests over HTTP and NATS. */
 @Injectable()
@@ -71,6 +77,7 @@ export class LlmService implements OnApplicationShutdown {
       ...(!this.#callsTools && { callsTools: false }),
       ...(this.answerer && { quotesDocuments: true }),
       ...(this.#condensesWithinMs && { condensesWithinMs: this.#condensesWithinMs }),
+      ...(this.#evidence && { evidence: this.#evidence }),
       ...(template && { templateVariables: templateVariables(template.source) }),
     };
   }
@@ -140,6 +147,15 @@ export class LlmService implements OnApplicationShutdown {
 
   get #condensesWithinMs(): number | undefined {
     return this.settings.writes === false ? undefined : this.settings.condenseTimeoutMs;
+  }
+
+  /** What the reader or the model reads of the documents. */
+  get #evidence(): ModelInfo['evidence'] {
+    const { context, maxPassages } = this.settings.grounding;
+    if (this.answerer) return { passages: maxPassages, tokens: tokensOfReader };
+    if (context === 'lines') return undefined;
+    const tokens = evidenceTokens(this.generator.info.maxInputTokens);
+    return { passages: Math.min(maxPassages, usualPassages), tokens };
   }
 
   /** A remote engine passes tools to its model by itself. */

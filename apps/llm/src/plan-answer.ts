@@ -1,17 +1,20 @@
-import type { ChatMessage, GenerationChunk, GenerationParameters, TokenUsage } from '#contracts';
+import type { ChatMessage, GenerationChunk, GenerationParameters, Neighbour, TokenUsage } from '#contracts';
 import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#generation';
 import { checkAnswers, passThrough } from './grounding/citation-check.js';
 import {
   buildGroundedPrompt,
   fillChatTemplate,
   fitConversation,
-  fitDocuments,
   lastExchange,
-  passageOf,
   type GroundedPrompt,
-  type GroundedRequest,
-  type Passage,
 } from './grounding/grounded-prompt.js';
+import {
+  evidenceTokens,
+  fitPassages,
+  passageOf,
+  passagesWithin,
+  type Passage,
+} from './grounding/passages.js';
 import type { FormChecker } from './forms/form-checker.js';
 import type { GenerateRequest } from './tools/tool-format.js';
 import type { LlmSettings } from './llm.environment.js';
@@ -46,6 +49,7 @@ export async function planAnswer(
   const {
     messages,
     documents,
+    neighbours,
     documents_told,
     chat_template,
     labels,
@@ -94,11 +98,19 @@ export async function planAnswer(
       checking(documents.map(({ id, text }, index) => passageOf(index + 1, id, text))),
     );
   const parameters = { ...settings.parameters, ...settings.grounding.parameters, ...ofCaller };
-  const prompt = await groundOn(documents, { turns, chat_template, parameters, settings, generator });
+  const prompt = await groundOn(documents, {
+    neighbours,
+    turns,
+    chat_template,
+    parameters,
+    settings,
+    generator,
+  });
   return plan(prompt.messages, parameters, checking(prompt.passages));
 }
 
 interface Grounding {
+  neighbours?: Neighbour[] | undefined;
   turns: ChatMessage[];
   chat_template?: string;
   parameters: GenerationParameters;
@@ -106,9 +118,10 @@ interface Grounding {
   generator: Model;
 }
 
+/** The prompt with as many passages as fit beside the question, then as much of the conversation as fits. */
 async function groundOn(
   documents: NonNullable<GenerateRequest['documents']>,
-  { turns, chat_template, parameters, settings, generator }: Grounding,
+  { neighbours, turns, chat_template, parameters, settings, generator }: Grounding,
 ): Promise<GroundedPrompt> {
   const { maxInputTokens: limit } = generator.info;
   const { max_tokens: wanted } = parameters;
@@ -117,14 +130,20 @@ async function groundOn(
       ? Math.min(defaultAnswerTokens, Math.floor(limit / 4))
       : Math.min(wanted, Math.floor(limit / 2));
   const room = limit - answerTokens;
-  const ground = (messages: readonly ChatMessage[], shown: GroundedRequest['documents']) =>
-    buildGroundedPrompt({ messages, documents: shown, chat_template }, settings.grounding);
-  const count = (messages: readonly ChatMessage[], shown: GroundedRequest['documents']) =>
-    countUpTo(room, ground(messages, shown).messages, generator);
-  const question = lastExchange(turns);
-  const fitting = await fitDocuments(documents, async (fewer) => (await count(question, fewer)) <= room);
-  const kept = await fitConversation(turns, room, (shorter) => count(shorter, fitting));
-  return ground(kept, fitting);
+  const ground = (messages: readonly ChatMessage[], passages: readonly Passage[]) =>
+    buildGroundedPrompt({ messages, passages, chat_template }, settings.grounding);
+  const count = (messages: readonly ChatMessage[], passages: readonly Passage[]) =>
+    countUpTo(room, ground(messages, passages).messages, generator);
+  const exchange = lastExchange(turns);
+  const question = exchange.findLast(({ role }) => role === 'user')?.content ?? '';
+  const found = { documents, neighbours, question };
+  const passages = await fitPassages(
+    evidenceTokens(limit),
+    (tokens) => passagesWithin(tokens, found, settings.grounding),
+    async (fewer) => (await count(exchange, fewer)) - room,
+  );
+  const kept = await fitConversation(turns, room, (shorter) => count(shorter, passages));
+  return ground(kept, passages);
 }
 
 /** Counts tokens only where the bytes, which are never fewer, exceed the limit; otherwise returns the bytes. */

@@ -27,6 +27,10 @@ export const retrievedDocumentSchema = z.object({
 });
 export type RetrievedDocument = z.infer<typeof retrievedDocumentSchema>;
 
+/** A passage without a score: it was not found itself. */
+export const neighbourSchema = retrievedDocumentSchema.pick({ id: true, text: true, metadata: true });
+export type Neighbour = z.infer<typeof neighbourSchema>;
+
 /** The metadata that ingestion writes into each chunk, in addition to the user's attributes. */
 export interface ChunkMetadata {
   document_id: string;

@@ -4,6 +4,7 @@ import {
   type embed,
   type FileReference,
   type generate,
+  type ModelInfo,
   type RequestOf,
   type RetrievedDocument,
   type TemplateVariables,
@@ -64,6 +65,8 @@ export interface NodeCall {
   images: Pick<ImageStore, 'lend'>;
   /** Returns the question for the search of documents. */
   searchedFor: () => Promise<string>;
+  /** What the language model of the mega service reads of the documents; undefined: the found passages alone. */
+  evidence: () => Promise<ModelInfo['evidence']>;
 }
 
 /** The conversation for a node: the output of an earlier node, e.g. a guard, or the request's own conversation. */

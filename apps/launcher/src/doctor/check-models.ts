@@ -160,7 +160,7 @@ function describeLimits(
   models: Record<'embedding' | 'reranking' | 'llm', ModelFacts | undefined>,
 ): Finding[] {
   const { max_tokens: answer = 0 } = { ...asked.parameters, ...asked.grounding.parameters };
-  const prompt = asked.grounding.maxContextWords * tokensPerWord + answer;
+  const prompt = (asked.grounding.maxContextWords ?? 0) * tokensPerWord + answer;
   const needs: [string, number, ModelFacts | undefined, string][] = [
     [
       'embedding',

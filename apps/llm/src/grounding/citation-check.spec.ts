@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CitationCheck, findCitations } from './citation-check.js';
-import { passageOf } from './grounded-prompt.js';
+import { passageOf } from './passages.js';
 
 const passages = ['Tea is hot.', 'Ice is cold.'].map((text, index) =>
   passageOf(index + 1, `d${index + 1}`, text),

@@ -2,7 +2,7 @@ import type { Citation, GenerationChunk, TokenLogprob, TokenUsage } from '#contr
 import type { GenerationEvent } from '#generation';
 import { escapePattern } from '#text';
 import { byNumber, CitationNumbers } from './citation-numbers.js';
-import type { Passage } from './grounded-prompt.js';
+import type { Passage } from './passages.js';
 import { sentencesOf } from './sentences.js';
 
 /** A checked piece of one answer. */

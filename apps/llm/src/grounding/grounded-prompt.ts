@@ -1,21 +1,20 @@
-import { invalidField, isAttached, type ChatMessage, type RetrievedDocument } from '#contracts';
+import { invalidField, type ChatMessage } from '#contracts';
 import type { Profile } from '#service-kit';
-import { countWords, firstWords } from '#text';
-import { normalizeWhitespace, sentencesOf } from './sentences.js';
+import type { Passage } from './passages.js';
 
 export type GroundingSettings = Profile['llm']['grounding'];
 
 export interface GroundedPrompt {
   /** The conversation with its last user turn replaced by the passages and the question. */
   readonly messages: ChatMessage[];
-  readonly passages: Passage[];
+  readonly passages: readonly Passage[];
   /** The text of the user's last message. */
   readonly question: string;
 }
 
 export interface GroundedRequest {
   readonly messages: readonly ChatMessage[];
-  readonly documents: readonly RetrievedDocument[];
+  readonly passages: readonly Passage[];
   /** Replaces the profile's template. It must contain `{question}` and may contain `{context}`. */
   readonly chat_template?: string;
 }
@@ -26,8 +25,7 @@ export interface GroundedRequest {
  * for a template without `{question}`.
  */
 export function buildGroundedPrompt(request: GroundedRequest, settings: GroundingSettings): GroundedPrompt {
-  const passages = selectPassages(request.documents, settings);
-  const { chat_template, messages } = request;
+  const { chat_template, messages, passages } = request;
   const templates = {
     full: chat_template ?? settings.userPrompt,
     followUp: chat_template === undefined ? settings.followUpPrompt : undefined,
@@ -46,10 +44,11 @@ const nothingFound =
   'The search found nothing. Use only this conversation and the results of tools; a greeting needs neither. ' +
   'Otherwise say that the documents do not hold the answer.';
 
-/** One line per passage: `[1] text`; `[1] (attached file a.txt) text` for a passage of a file in the messages. */
+/** The passages with their numbers: `[1] text`, with blank lines between passages of several lines. */
 export function renderPassages(passages: readonly Passage[]): string {
   if (passages.length === 0) return nothingFound;
-  return passages.map(({ number, label = '', text }) => `[${number}] ${label}${text}`).join('\n');
+  const separator = passages.some(({ shown }) => shown.includes('\n')) ? '\n\n' : '\n';
+  return passages.map(({ number, shown }) => `[${number}] ${shown}`).join(separator);
 }
 
 interface QuestionTemplates {
@@ -105,111 +104,6 @@ function isSystem({ role }: ChatMessage): boolean {
 
 function isUser({ role }: ChatMessage): boolean {
   return role === 'user';
-}
-
-/** Characters `start` to `end` (exclusive) of a passage's text. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** A passage as the prompt shows it: `[number] text`. */
-export interface Passage {
-  /** From 1. */
-  readonly number: number;
-  readonly documentId: string;
-  /** The file, before the text of a passage that the user attached. */
-  readonly label?: string | undefined;
-  /** One line, with normalized whitespace. */
-  readonly text: string;
-  /** Sentences in order, separated by single spaces. */
-  readonly sentences: readonly Span[];
-}
-
-/** A passage of whole sentences. */
-function createPassage(number: number, documentId: string, sentences: readonly string[]): Passage {
-  let start = 0;
-  const spans = sentences.map((sentence) => {
-    const span = { start, end: start + sentence.length };
-    start = span.end + 1;
-    return span;
-  });
-  return { number, documentId, text: sentences.join(' '), sentences: spans };
-}
-
-/** A passage with the whole text of a document. */
-export function passageOf(number: number, documentId: string, text: string): Passage {
-  return createPassage(number, documentId, sentencesOf(text));
-}
-
-export interface PassageLimits {
-  readonly maxPassages: number;
-  /** Limit for the words of all passages together. */
-  readonly maxContextWords: number;
-}
-
-/**
- * The passages within the limit, in the order of the documents. The last one is cut at the end of a sentence. If there
- * is any text, there is at least one passage: a first sentence beyond the limit is cut at a word.
- */
-export function selectPassages(documents: readonly RetrievedDocument[], limits: PassageLimits): Passage[] {
-  const passages: Passage[] = [];
-  let room = limits.maxContextWords;
-  for (const document of documents) {
-    const { id, text } = document;
-    if (passages.length === limits.maxPassages || room <= 0) break;
-    const sentences = sentencesOf(text);
-    if (sentences.length === 0) continue;
-    const fitting = fittingSentences(sentences, room);
-    const label = labelOf(document);
-    if (fitting.length > 0) passages.push({ ...createPassage(passages.length + 1, id, fitting), label });
-    else if (passages.length === 0)
-      passages.push({ ...createPassage(1, id, [firstWords(sentences[0]!, room)]), label });
-    if (fitting.length < sentences.length) break;
-    room -= countWords(fitting.join(' '));
-  }
-  return passages;
-}
-
-function labelOf(passage: RetrievedDocument): string | undefined {
-  const { filename } = passage.metadata;
-  if (!isAttached(passage) || typeof filename !== 'string') return undefined;
-  return `(attached file ${normalizeWhitespace(filename)}) `;
-}
-
-function fittingSentences(sentences: readonly string[], room: number): string[] {
-  let words = 0;
-  const tooFar = sentences.findIndex((sentence) => (words += countWords(sentence)) > room);
-  return tooFar === -1 ? [...sentences] : sentences.slice(0, tooFar);
-}
-
-/**
- * Drops the last documents, and cuts the only one that is left, until the prompt fits. At least one word of a document
- * stays, even if the question alone is too long (then the model refuses it).
- */
-export async function fitDocuments(
-  documents: readonly RetrievedDocument[],
-  fits: (documents: readonly RetrievedDocument[]) => Promise<boolean>,
-): Promise<readonly RetrievedDocument[]> {
-  if (documents.length === 0 || (await fits(documents))) return documents;
-  const count = await largest(documents.length - 1, (length) => fits(documents.slice(0, length)));
-  if (count > 0) return documents.slice(0, count);
-  const [first] = documents;
-  if (!first) return documents;
-  const cutTo = (words: number) => [{ ...first, text: firstWords(first.text, words) }];
-  return cutTo(Math.max(1, await largest(countWords(first.text), (words) => fits(cutTo(words)))));
-}
-
-/** The largest number from 1 to `max` that passes; 0 if 1 does not. */
-async function largest(max: number, passes: (number: number) => Promise<boolean>): Promise<number> {
-  let low = 0;
-  let high = max;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (await passes(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 /** The system turns, and the last user turn with all later messages. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fileReferenceSchema } from './dataprep.js';
-import { retrievedDocumentSchema } from '../documents.js';
+import { neighbourSchema, retrievedDocumentSchema } from '../documents.js';
 import { defineMethod, describeMethod, modelInfoSchema } from './method.js';
 import { templateVariablesSchema } from '../template-variables.js';
 
@@ -301,6 +301,10 @@ export const generate = defineMethod({
   request: generationParametersSchema.extend({
     messages: z.array(chatMessageSchema).min(1),
     documents: z.array(retrievedDocumentSchema).optional(),
+    neighbours: z
+      .array(neighbourSchema)
+      .optional()
+      .describe('Passages around the documents, which the answer may also rest on'),
     documents_told: z.boolean().optional().describe('The results of tools contain the documents, numbered'),
     model: z.string().optional(),
     tools: z.array(toolSchema).max(512).optional(),

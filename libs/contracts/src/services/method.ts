@@ -73,6 +73,13 @@ export const modelInfoSchema = z.object({
     .int()
     .optional()
     .describe('It rewrites follow-up questions for the search within this time; language models only'),
+  evidence: z
+    .object({
+      passages: z.int().describe('Passages that it reads where a request sets no top_n'),
+      tokens: z.int().describe('Limit for the tokens of passages with their neighbours'),
+    })
+    .optional()
+    .describe('What it reads of the documents; absent: only the found passages; language models only'),
   templateVariables: z
     .array(z.string())
     .optional()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { attributeFilterSchema, metadataFilterSchema } from '../attribute-filter.js';
-import { isVectorStore, retrievedDocumentSchema, nameSchema } from '../documents.js';
+import { isVectorStore, nameSchema, neighbourSchema, retrievedDocumentSchema } from '../documents.js';
 import { defineMethod } from './method.js';
 
 export const searchTypes = [
@@ -76,10 +76,6 @@ export const retrieve = defineMethod({
     degraded: z.enum(['embedding_model_changed']).optional(),
   }),
 });
-
-/** A passage without a score: it was not found itself. */
-export const neighbourSchema = retrievedDocumentSchema.pick({ id: true, text: true, metadata: true });
-export type Neighbour = z.infer<typeof neighbourSchema>;
 
 /** Found passages whose neighbours are read in one call. */
 export const maxPassagesWithNeighbours = 200;

@@ -20,8 +20,13 @@ const answeringSchema = z.strictObject({
   grounding: z.strictObject({
     /** In addition to `parameters`, for answers from passages, summaries and questions; not for a plain chat. */
     parameters: generationParametersSchema.optional(),
-    /** Prompt with {context} and {question}; each passage of the context is rendered as `[n] text`. */
+    /** Prompt with {context} and {question}. */
     userPrompt: z.string(),
+    /**
+     * How the context is written. `blocks`: passages with their neighbours, with labels, line breaks and tables, as many
+     * as an eighth of the model's window. `lines`: each found passage as one line `[n] text`.
+     */
+    context: z.enum(['blocks', 'lines']).default('blocks'),
     /**
      * Prompt of a further question with {question}. With it the passages are in the conversation's first user turn,
      * without it in the last one.
@@ -30,8 +35,8 @@ const answeringSchema = z.strictObject({
     systemPrompt: z.string().optional(),
     /** The search and the reranking (`k`, `top_n`) choose fewer. */
     maxPassages: z.int().min(1),
-    /** Words of all passages together. */
-    maxContextWords: z.int().min(1),
+    /** Words of all passages together; absent: as the window allows. */
+    maxContextWords: z.int().min(1).optional(),
     /** The answer of the model if the passages do not contain an answer. */
     noAnswer: z.string(),
   }),

@@ -1,4 +1,4 @@
-import { condense, maxQueryCharacters, MegaNestError, withoutFiles } from '#contracts';
+import { condense, maxQueryCharacters, MegaNestError, withoutFiles, type ModelInfo } from '#contracts';
 import type { NodeRunner } from '#dag';
 import { RpcClient, type CallOptions } from '#messaging';
 import { condenseQuestion } from '#text';
@@ -104,6 +104,9 @@ function hasHistory({ messages }: Conversation): boolean {
   return messages.filter(({ role, content }) => role === 'user' && content.trim() !== '').length > 1;
 }
 
+/** Timeout for the limits of a language model. Its service knows them, so that only a service that is away is late. */
+const describeTimeoutMs = 500;
+
 /** Calls the service of a DAG's node over NATS. */
 @Injectable()
 export class NodeCaller {
@@ -113,6 +116,7 @@ export class NodeCaller {
     @Inject(QuestionCondenser) private readonly condenser: QuestionCondenser,
     @Inject(gatewayEnvironment) private readonly environment: Pick<GatewayEnvironment, 'DEFAULT_MODEL'>,
     @Inject(ImageStore) private readonly images: Pick<ImageStore, 'lend'>,
+    @Inject(ModelCatalog) private readonly models: Pick<ModelCatalog, 'llm'>,
   ) {}
 
   readonly run: NodeRunner = (context) => {
@@ -141,6 +145,18 @@ export class NodeCaller {
       options: { ...options, model },
       images: this.images,
       searchedFor,
+      evidence: () => this.#evidenceOf(request, condensing),
     });
   };
+
+  /** What the language model reads; a model that is away does not say it in time. */
+  async #evidenceOf(
+    { asksModel }: Pick<MegaServiceRequest, 'asksModel'>,
+    options: CallOptions,
+  ): Promise<ModelInfo['evidence']> {
+    if (!asksModel) return undefined;
+    const deadline = Math.min(options.deadline ?? Infinity, Date.now() + describeTimeoutMs);
+    const asking = { ...options, patience: undefined, deadline };
+    return (await this.models.llm(asking).catch(() => undefined))?.evidence;
+  }
 }

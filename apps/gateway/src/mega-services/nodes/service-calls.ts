@@ -4,7 +4,9 @@ import {
   generate,
   invalidField,
   maxExtractedCharacters,
+  maxPassagesWithNeighbours,
   MegaNestError,
+  readNeighbours,
   rerank,
   retrieve,
   summarize,
@@ -13,6 +15,7 @@ import {
   type ChatMessage,
   type FileReference,
   type GenerationChunk,
+  type Neighbour,
   type ReplyOf,
   type RequestOf,
   type RetrievedDocument,
@@ -47,6 +50,7 @@ export async function* callGenerate(call: NodeCall): AsyncGenerator<GenerationCh
   const { signal } = options;
   const { form, chatTemplateKwargs, onDocuments } = call.request;
   const { messages: asked, documents } = await readDocuments(call);
+  const neighbours = await neighboursOf(documents ?? [], call);
   const request: RequestOf<typeof generate> = {
     ...context.parameters,
     ...form,
@@ -55,7 +59,8 @@ export async function* callGenerate(call: NodeCall): AsyncGenerator<GenerationCh
   };
   if (documents) {
     request.documents = documents;
-    onDocuments?.(documents);
+    if (neighbours.length > 0) request.neighbours = neighbours;
+    onDocuments?.([...documents, ...neighbours.map((neighbour) => ({ ...neighbour, score: 0 }))]);
     context.report({ documentIds: documents.map(({ id }) => id) });
   }
   const affinity = affinityOf(asked);
@@ -83,6 +88,40 @@ async function readDocuments(
     ...(problem && { degraded: { reranking: problem } }),
   });
   return { messages: read.messages, documents: [...read.documents, ...(found ?? [])] };
+}
+
+/** Words per token of the language model's limit for passages. */
+const wordsPerToken = 3 / 4;
+/** A search that answers late leaves the found passages alone. */
+const neighboursTimeoutMs = 2_000;
+
+/**
+ * The passages around the found ones, for a model that reads them. Without them the answer rests on the found passages
+ * alone, which the receipt says.
+ */
+async function neighboursOf(
+  documents: readonly RetrievedDocument[],
+  { client, context, options, evidence }: NodeCall,
+): Promise<Neighbour[]> {
+  if (documents.length === 0) return [];
+  const reads = await evidence();
+  if (!reads) return [];
+  const deadline = Math.min(options.deadline ?? Infinity, Date.now() + neighboursTimeoutMs);
+  const ids = documents.slice(0, maxPassagesWithNeighbours).map(({ id }) => id);
+  const request = { ids, max_words: Math.max(1, Math.floor(reads.tokens * wordsPerToken)) };
+  try {
+    const { neighbours } = await client.request(readNeighbours, request, {
+      ...options,
+      patience: undefined,
+      deadline,
+    });
+    context.report({ neighbours: neighbours.length });
+    return neighbours;
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    context.report({ degraded: { neighbours: MegaNestError.from(error, 'retrieval').code } });
+    return [];
+  }
 }
 
 /** The text of the request: its question, then its files in their order. */
@@ -173,7 +212,9 @@ export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]
   const texts = documents.map(behindHeading);
   const query = await call.searchedFor();
   const scores = documents.map(({ score }) => score);
-  const reply = await client.request(rerank, { ...context.parameters, query, texts, scores }, options);
+  const top_n = (await call.evidence())?.passages;
+  const request = { top_n, ...context.parameters, query, texts, scores };
+  const reply = await client.request(rerank, request, options);
   context.report({ model: reply.model, results: reply.results });
   return reply.results.flatMap(({ index, score }) => {
     const document = documents[index];
