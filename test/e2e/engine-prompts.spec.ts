@@ -15,6 +15,7 @@ afterAll(() => stack?.stop());
 afterEach(() => {
   stack.engine.script = undefined;
   stack.witness.found = scriptedDocuments;
+  stack.witness.neighbours = [];
 });
 
 async function chat(body: object, path = '/v1/chat/completions') {
@@ -26,6 +27,7 @@ async function chat(body: object, path = '/v1/chat/completions') {
     content: answer.choices[0]?.message.content,
     asked: stack.engine.asked.slice(before),
     ignored: response.headers.get('x-meganest-ignored'),
+    degraded: response.headers.get('x-meganest-degraded'),
   };
 }
 
@@ -90,8 +92,8 @@ describe('a file in a message', () => {
     const { asked } = await chat({ messages });
     expect(stack.witness.searched.at(-1)).toBe('What does passage one say?');
     const prompt = lastText(asked[0]!);
-    expect(prompt).toContain('[1] (attached file a.txt) It is plum.');
-    expect(prompt).toContain(`[2] ${scriptedDocuments[0]!.text}`);
+    expect(prompt).toContain('[1] attached file a.txt\nIt is plum.');
+    expect(prompt).toContain(`[2] file-1.md\n${scriptedDocuments[0]!.text}`);
   });
 });
 
@@ -100,6 +102,27 @@ describe('the prompt of a mega service for an engine', () => {
     stack.witness.found = many(10, 'a fact.');
     const { asked } = await chat({ messages: 'What does passage one say?', top_n: 10 });
     expect(lastText(asked[0]!)).toContain('[10] Number 9');
+  });
+
+  it('has the neighbours of the passages, with the labels of their section', async () => {
+    const [first] = scriptedDocuments;
+    const next = {
+      ...first!,
+      id: 'next',
+      text: 'It goes on.',
+      metadata: { ...first!.metadata, chunk_index: 2 },
+    };
+    stack.witness.neighbours = [next];
+    const { asked, degraded } = await chat({ messages: 'What does passage one say?' });
+    expect(lastText(asked[0]!)).toContain('[1] file-1.md\nPassage 1 says 1.\n\nIt goes on.\n\n[2] file-2.md');
+    expect(degraded).toBeNull();
+  });
+
+  it('has the found passages alone where their neighbours cannot be read, which the answer says', async () => {
+    stack.witness.neighbours = undefined;
+    const { asked, degraded } = await chat({ messages: 'What does passage one say?' });
+    expect(lastText(asked[0]!)).toContain('[1] file-1.md\nPassage 1 says 1.\n\n[2] file-2.md');
+    expect(degraded).toBe('neighbours');
   });
 
   it('has no limit and no temperature that the caller did not ask for', async () => {

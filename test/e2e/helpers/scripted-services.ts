@@ -9,10 +9,12 @@ import {
   generate,
   healthMethod,
   MegaNestError,
+  readNeighbours,
   rerank,
   retrieve,
   type GenerationChunk,
   type ModelInfo,
+  type Neighbour,
   type ParsedRequestOf,
   type RetrievedDocument,
   type ToolCallDelta,
@@ -48,6 +50,8 @@ export class Witness {
   stopped = 0;
   /** The documents that each search finds. */
   found: readonly RetrievedDocument[] = scriptedDocuments;
+  /** The passages around them; undefined: the service fails to read them. */
+  neighbours: readonly Neighbour[] | undefined = [];
   /** What documents were searched with, oldest first. */
   readonly searched: string[] = [];
   /** What the model was asked last. */
@@ -149,6 +153,13 @@ class ScriptedController {
   retrieve({ query }: ParsedRequestOf<typeof retrieve>) {
     this.witness.searched.push(query);
     return { documents: [...this.witness.found], searchType: 'hybrid' as const };
+  }
+
+  @RpcHandler(readNeighbours)
+  readNeighbours() {
+    const { neighbours } = this.witness;
+    if (neighbours) return { neighbours: [...neighbours] };
+    throw new MegaNestError('internal_error', { service: 'retrieval', detail: 'the script broke' });
   }
 
   @RpcHandler(rerank)
