@@ -46,17 +46,8 @@ export async function planAnswer(
   generator: Model,
   forms: FormChecker,
 ): Promise<AnswerPlan> {
-  const {
-    messages,
-    documents,
-    neighbours,
-    documents_told,
-    chat_template,
-    labels,
-    model: _model,
-    whole: _whole,
-    ...rest
-  } = request;
+  const { messages, documents, neighbours, documents_told, chat_template, labels, ...others } = request;
+  const { model: _model, whole: _whole, ...rest } = others;
   const { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint, ...given } = rest;
   const ofCaller = withoutUndefined(given);
   const { noAnswer } = settings.grounding;
@@ -98,14 +89,8 @@ export async function planAnswer(
       checking(documents.map(({ id, text }, index) => passageOf(index + 1, id, text))),
     );
   const parameters = { ...settings.parameters, ...settings.grounding.parameters, ...ofCaller };
-  const prompt = await groundOn(documents, {
-    neighbours,
-    turns,
-    chat_template,
-    parameters,
-    settings,
-    generator,
-  });
+  const asked = { neighbours, turns, chat_template, parameters, settings, generator };
+  const prompt = await groundOn(documents, asked);
   return plan(prompt.messages, parameters, checking(prompt.passages));
 }
 

@@ -2,11 +2,11 @@ import type { Neighbour, RetrievedDocument } from '#contracts';
 import { describe, expect, it } from 'vitest';
 import { evidenceBlocks, type EvidenceRequest } from './evidence-blocks.js';
 
-type Metadata = Record<string, unknown>;
+type Metadata = Record<string, unknown> & { document_id?: string };
 
 function chunk(index: number, text: string, metadata: Metadata = {}): Neighbour {
   return {
-    id: `${String(metadata['document_id'] ?? 'guide')}-${index}`,
+    id: `${metadata.document_id ?? 'guide'}-${index}`,
     text,
     metadata: { document_id: 'guide', filename: 'guide.md', title: 'Guide', chunk_index: index, ...metadata },
   };

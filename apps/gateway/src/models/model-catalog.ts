@@ -70,6 +70,11 @@ export class ModelCatalog {
     >,
   ) {}
 
+  /** The language model of requests that name none; undefined: the served one. */
+  get defaultModel(): string | undefined {
+    return this.environment.DEFAULT_MODEL;
+  }
+
   /**
    * Resolves the name of a model in a request, once: the model of an alias, or the model that is served for a name that
    * clients send by default. Other names stay as they are; an empty name counts as none. `isMegaService`: whether a mega

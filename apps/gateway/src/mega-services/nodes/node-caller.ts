@@ -3,7 +3,6 @@ import type { NodeRunner } from '#dag';
 import { RpcClient, type CallOptions } from '#messaging';
 import { condenseQuestion } from '#text';
 import { Inject, Injectable } from '@nestjs/common';
-import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { ImageStore } from '../../input-files/image-store.js';
 import { asksLanguageModel, ModelCatalog } from '../../models/model-catalog.js';
 import {
@@ -114,9 +113,8 @@ export class NodeCaller {
     @Inject(RpcClient) private readonly client: RpcClient,
     @Inject(AnnouncedServices) private readonly announced: AnnouncedServices,
     @Inject(QuestionCondenser) private readonly condenser: QuestionCondenser,
-    @Inject(gatewayEnvironment) private readonly environment: Pick<GatewayEnvironment, 'DEFAULT_MODEL'>,
+    @Inject(ModelCatalog) private readonly models: Pick<ModelCatalog, 'llm' | 'defaultModel'>,
     @Inject(ImageStore) private readonly images: Pick<ImageStore, 'lend'>,
-    @Inject(ModelCatalog) private readonly models: Pick<ModelCatalog, 'llm'>,
   ) {}
 
   readonly run: NodeRunner = (context) => {
@@ -129,7 +127,7 @@ export class NodeCaller {
     const options = { requestId, traceparent, ...times, signal };
     if (!builtIn) return this.announced.call(context, options);
     const { report } = context;
-    const condensing = { ...options, model: request.languageModel ?? this.environment.DEFAULT_MODEL };
+    const condensing = { ...options, model: request.languageModel ?? this.models.defaultModel };
     const searchedFor = () =>
       this.condenser.searchedFor(conversationOf({ context, request }), {
         request,
@@ -137,7 +135,7 @@ export class NodeCaller {
         report,
       });
     const named = context.parameters['model'] as string | undefined;
-    const model = asksLanguageModel(builtIn) ? (named ?? this.environment.DEFAULT_MODEL) : undefined;
+    const model = asksLanguageModel(builtIn) ? (named ?? this.models.defaultModel) : undefined;
     return builtIn.call({
       client: this.client,
       context,
