@@ -209,7 +209,7 @@ export class LlmService implements OnApplicationShutdown {
     signal: AbortSignal,
   ): OpenAnswer | undefined {
     // Blocks have a limit of their own, so that only a caller's limit cuts an answer.
-    const { messages, documents = [], ...limits } = request;
+    const { messages, documents = [], neighbours, ...limits } = request;
     const task = taskOf(request);
     if (task) return this.#reading(answerer, answerer.say(writeTask(task), limits));
     const prompt = ownPrompt(request);
@@ -218,7 +218,7 @@ export class LlmService implements OnApplicationShutdown {
       return this.#reading(answerer, answerer.answerPrompt(asked, prompt, limits, signal));
     }
     if (!quotes(request)) return undefined;
-    return this.#reading(answerer, answerer.answer(messages, documents, limits, signal));
+    return this.#reading(answerer, answerer.answer(messages, { documents, neighbours }, limits, signal));
   }
 
   #reading({ info }: ExtractiveAnswerer, chunks: Parameters<typeof inWords>[0]): OpenAnswer {

@@ -42,6 +42,8 @@ export interface ChunkMetadata {
   heading?: string;
   /** The kind of each part of the text between blank lines, one letter each: p(aragraph), i(tem), r(ow), c(ode). */
   blocks?: string;
+  /** The text begins within a paragraph, an item or a row that the chunk before began. */
+  continues?: true;
   /** Page on which the text begins; paged formats only. */
   page?: number;
   /** The starts of further pages in the text: `offset:page`, separated by spaces. */

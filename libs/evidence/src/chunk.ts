@@ -34,6 +34,11 @@ export function hasRows({ metadata }: Pick<Neighbour, 'metadata'>): boolean {
   return typeof metadata['blocks'] === 'string' && metadata['blocks'].includes('r');
 }
 
+/** Whether a chunk begins within a paragraph, an item or a row that the chunk before it began. */
+export function continuesBlock({ metadata }: Pick<Neighbour, 'metadata'>): boolean {
+  return metadata['continues'] === true;
+}
+
 /** The id of a chunk's document and its place there; undefined for a text that is not stored. */
 export function placeOf({
   metadata,

@@ -63,6 +63,11 @@ describe('evidenceBlocks', () => {
     expect(blocks.map(({ text }) => text)).toEqual(['First.\n\nSecond.', 'Other.']);
   });
 
+  it('joins a paragraph that goes on in the next chunk', () => {
+    const passages = [found(1, 'The mill was built in'), found(2, '1831 by a miller.', { continues: true })];
+    expect(textsOf({ found: passages })).toEqual(['The mill was built in 1831 by a miller.']);
+  });
+
   it('shows overlapping chunks once', () => {
     const shared = 'The valve opens at noon every day.';
     const passages = [found(1, `The mill has a valve. ${shared}`), found(2, `${shared} Then it closes.`)];

@@ -1,5 +1,13 @@
 export { asksForCode } from './asks-for-code.js';
-export { hasRows, headingsOf, partsOf, placeOf, type ChunkPart, type PartKind } from './chunk.js';
+export {
+  continuesBlock,
+  hasRows,
+  headingsOf,
+  partsOf,
+  placeOf,
+  type ChunkPart,
+  type PartKind,
+} from './chunk.js';
 export { evidenceBlocks, type EvidenceBlock, type EvidenceRequest } from './evidence-blocks.js';
 export { fenced, renderChunks } from './render-chunks.js';
 export { tableOf } from './row-table.js';

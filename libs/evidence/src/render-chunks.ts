@@ -1,5 +1,5 @@
 import type { Neighbour } from '#contracts';
-import { partsOf, type ChunkPart } from './chunk.js';
+import { continuesBlock, partsOf, type ChunkPart } from './chunk.js';
 import { tableOf } from './row-table.js';
 
 /** A shorter repetition at the border of two chunks may be a coincidence. */
@@ -8,7 +8,17 @@ const minOverlap = 12;
 /** Chunks that follow each other as one text in Markdown. Text that the next chunk repeats is shown once. */
 export function renderChunks(chunks: readonly Pick<Neighbour, 'text' | 'metadata'>[]): string {
   const parts: ChunkPart[] = [];
-  for (const chunk of chunks) parts.push(...withoutRepeated(parts, partsOf(chunk)));
+  for (const chunk of chunks) {
+    const own = partsOf(chunk);
+    const [first, ...rest] = withoutRepeated(parts, own);
+    const last = parts.at(-1);
+    if (!first) continue;
+    const isFirst = rest.length === own.length - 1;
+    if (last && isFirst && continuesBlock(chunk) && last.kind === first.kind)
+      parts[parts.length - 1] = joined(last, first);
+    else parts.push(first);
+    parts.push(...rest);
+  }
   const texts: string[] = [];
   let at = 0;
   while (at < parts.length) {
@@ -19,6 +29,10 @@ export function renderChunks(chunks: readonly Pick<Neighbour, 'text' | 'metadata
     at += run.length;
   }
   return texts.join('\n\n');
+}
+
+function joined({ kind, text }: ChunkPart, next: ChunkPart): ChunkPart {
+  return { kind, text: `${text}${kind === 'code' ? '\n' : ' '}${next.text}` };
 }
 
 function renderRun(kind: ChunkPart['kind'], run: readonly string[]): string {

@@ -127,6 +127,16 @@ describe('chunkDocument', () => {
     expect(chunks[0]?.text.slice(18)).toBe('a: 2. B: x; c: y');
   });
 
+  it('says which chunks begin within a block', () => {
+    const paragraph = (text: string) => ({ kind: 'paragraph' as const, text });
+    const long = Array.from({ length: 4 }, (_unused, index) => `Sentence number ${index} has six words.`);
+    const chunks = chunkDocument(
+      { blocks: [paragraph(long.join(' ')), paragraph('Another paragraph of six words now.')] },
+      { chunkSize: 12, chunkOverlap: 0 },
+    );
+    expect(chunks.map(({ continues = false }) => continues)).toEqual([false, true, false]);
+  });
+
   it('cuts a sentence that is too long at its clauses, never within a number', () => {
     const sentence = 'First clause has five words, second costs 1,000 euros here, third one ends it all now.';
     const chunks = chunkDocument(

@@ -13,6 +13,8 @@ export interface DocumentChunk {
    * Absent if all parts are paragraphs.
    */
   blocks?: string;
+  /** The text begins within a block that the chunk before began. */
+  continues?: true;
   /** Page on which the chunk begins; paged formats only. */
   page?: number;
   /** Offsets at which further pages begin: `offset:page`, separated by spaces. Absent if the chunk lies on one page. */
@@ -47,6 +49,7 @@ function toChunk(units: TextUnit[], headings: string[]): DocumentChunk {
     words: countWords(text),
     headings,
     ...(/[^p]/.test(blocks) && { blocks }),
+    ...(units[0] && units[0].glue !== '\n\n' && { continues: true as const }),
     ...(page !== undefined && { page }),
     ...(pageBreaks && { pageBreaks }),
   };

@@ -109,6 +109,7 @@ export function chunkMetadata(
     ...(title && { title }),
     ...(heading && { heading }),
     ...(chunk.blocks && { blocks: chunk.blocks }),
+    ...(chunk.continues && { continues: true }),
     ...(chunk.page !== undefined && { page: chunk.page }),
     ...(chunk.pageBreaks && { page_breaks: chunk.pageBreaks }),
     ...(assumedEncoding && { encoding: assumedEncoding }),

@@ -121,6 +121,45 @@ describe('blockOf', () => {
   });
 });
 
+describe('a block at the border of chunks', () => {
+  const stored = (index: number, text: string, metadata = {}) => ({
+    id: `c${index}`,
+    text,
+    score: 1,
+    metadata: { document_id: 'd', chunk_index: index, ...metadata },
+  });
+  const around = (texts: ReturnType<typeof stored>[], found: number, chosen: string) => {
+    const neighbours = texts.filter((_text, index) => index !== found);
+    const passages = readPassages([texts[found]!], neighbours);
+    const candidate = candidatesOf('', passages).find(({ sentence }) => sentence.text.includes(chosen));
+    const { lead, text, documentId } = blockOf(candidate!, passages[0]!, '');
+    return { text: lead + text, documentId };
+  };
+
+  it('goes on in the next chunk, within the same paragraph', () => {
+    const texts = [
+      stored(0, 'The mill was built in 1831.'),
+      stored(1, 'It has two wheels.', { continues: true }),
+      stored(2, 'The bakery is new.'),
+    ];
+    expect(around(texts, 0, '1831')).toEqual({
+      text: 'The mill was built in 1831. It has two wheels.\n\nThe bakery is new.',
+      documentId: 'c0',
+    });
+    expect(around(texts, 1, 'wheels').text).toBe(
+      'The mill was built in 1831. It has two wheels.\n\nThe bakery is new.',
+    );
+  });
+
+  it('has the whole list with the sentence that announces it', () => {
+    const texts = [
+      stored(0, 'You need:\n\nflour', { blocks: 'pi' }),
+      stored(1, 'water\n\nsalt', { blocks: 'ii' }),
+    ];
+    expect(around(texts, 1, 'salt').text).toBe('You need:\n- flour\n- water\n- salt');
+  });
+});
+
 describe('blockOfSeveral', () => {
   it('shows rows as a table', () => {
     const rows = 'port: 1; service: a\n\nport: 2; service: b|c';

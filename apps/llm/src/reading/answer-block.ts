@@ -26,16 +26,18 @@ const maxSentencesBefore = 2;
 const maxOfTerm = 3;
 
 /**
- * The block around an answering sentence: the sentences before and after it in its passage, as far as the limits of
+ * The block around an answering sentence: the sentences before and after it in its section, as far as the limits of
  * words allow; an item with its whole list and the sentence that announces it; a row as a table; code with the sentence
  * that announces it. Code is only shown for questions that ask for it.
  */
 export function blockOf(
-  { sentence, heading, lead: subject, term }: Candidate,
-  { sentences }: ReadPassage,
+  { sentence: found, heading, lead: subject, term }: Candidate,
+  { section: sentences }: ReadPassage,
   question: string,
 ): AnswerBlock {
-  const { passage, documentId, index: at, text: quote } = sentence;
+  const { passage, documentId, text: quote } = found;
+  const at = placeIn(sentences, found);
+  const sentence = sentences[at]!;
   const allowsCode = sentence.kind === 'code' || asksForCode(question);
   const show = (rendered: Rendered, lead: string): AnswerBlock => ({
     ...rendered,
@@ -44,7 +46,7 @@ export function blockOf(
     passage,
     documentId,
   });
-  if (sentence.kind === 'row') return show(renderRows(rowsFor(question, sentence, sentences)), '');
+  if (sentence.kind === 'row') return show(renderRows(rowsFor(question, at, sentences)), '');
   if (sentence.kind === 'item') {
     const { shown, left } = listAround(sentences, at, allowsCode);
     const isIntroduced = shown[0]!.kind !== 'item';
@@ -64,15 +66,21 @@ export function blockOf(
 }
 
 /** The rows that answer a question for several things, as one table, or several items of one list. */
-export function blockOfSeveral(chosen: readonly Sentence[], { sentences }: ReadPassage): AnswerBlock {
+export function blockOfSeveral(found: readonly Sentence[], { section: sentences }: ReadPassage): AnswerBlock {
+  const chosen = found.map((sentence) => sentences[placeIn(sentences, sentence)]!);
   const [first] = chosen;
   const { passage, documentId, text: quote } = first!;
-  const intro = first!.kind === 'item' ? introductionOf(sentences, first!.index) : undefined;
+  const intro = first!.kind === 'item' ? introductionOf(sentences, placeIn(sentences, first!)) : undefined;
   const rendered =
     first!.kind === 'row'
       ? renderRows(rowsOf(chosen, sentences))
       : renderSentences([...(intro ? [intro] : []), ...chosen], { answer: first!, left: 0 });
   return { ...rendered, lead: '', quote, passage, documentId };
+}
+
+/** The place of a sentence in its section, where its block may have another number. */
+function placeIn(section: readonly Sentence[], { documentId, index }: Sentence): number {
+  return section.findIndex((other) => other.documentId === documentId && other.index === index);
 }
 
 /** A heading before a block, without its number; not a question. */
@@ -83,10 +91,10 @@ function leadBefore(heading: string, text: string): string {
 }
 
 /** The row that answers; all rows of its passage for a question over rows. */
-function rowsFor(question: string, row: Sentence, sentences: readonly Sentence[]): string[] {
-  if (!asksOverRows(question)) return rowsOf([row], sentences);
-  const start = sentences.slice(0, row.index).findLastIndex(({ kind }) => kind !== 'row') + 1;
-  const beyond = sentences.findIndex(({ kind }, index) => index > row.index && kind !== 'row');
+function rowsFor(question: string, at: number, sentences: readonly Sentence[]): string[] {
+  if (!asksOverRows(question)) return rowsOf([sentences[at]!], sentences);
+  const start = sentences.slice(0, at).findLastIndex(({ kind }) => kind !== 'row') + 1;
+  const beyond = sentences.findIndex(({ kind }, index) => index > at && kind !== 'row');
   return rowsOf(sentences.slice(start, beyond === -1 ? undefined : beyond), sentences);
 }
 

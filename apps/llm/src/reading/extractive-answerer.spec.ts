@@ -59,7 +59,7 @@ function answer(
     score: 0.5,
     metadata,
   }));
-  return sayOf(answerer.answer([{ role: 'user', content: asked }], documents, {}, signal));
+  return sayOf(answerer.answer([{ role: 'user', content: asked }], { documents }, {}, signal));
 }
 
 const inPort = 'The ferry stopped in the port.';
@@ -78,7 +78,9 @@ describe('ExtractiveAnswerer', () => {
       score: 1,
       metadata: { title: `Book ${index}` },
     }));
-    const said = await sayOf(answerer.answer([{ role: 'user', content: question }], documents, {}, signal));
+    const said = await sayOf(
+      answerer.answer([{ role: 'user', content: question }], { documents }, {}, signal),
+    );
     expect(said).toContain(`From “Book 0”: ${inPort}`);
     expect(said).toContain(`From “Book 1”: ${atIsland}`);
   });
@@ -94,7 +96,7 @@ describe('ExtractiveAnswerer', () => {
       score: 1,
       metadata: {},
     }));
-    expect(await sayOf(answerer.answer(messages, documents, {}, signal))).toBe(
+    expect(await sayOf(answerer.answer(messages, { documents }, {}, signal))).toBe(
       `${inPort} [1]\n\n${atIsland} [2]`,
     );
   });
@@ -105,7 +107,9 @@ describe('ExtractiveAnswerer', () => {
       { id: '0', text: inPort, score: 1, metadata: { title: 'Log' } },
       { id: '1', text: 'ferry: Nora; stop: island', score: 1, metadata: { title: 'Stops', blocks: 'r' } },
     ];
-    const said = await sayOf(answerer.answer([{ role: 'user', content: question }], documents, {}, signal));
+    const said = await sayOf(
+      answerer.answer([{ role: 'user', content: question }], { documents }, {}, signal),
+    );
     expect(said).toContain('From “Stops”:\n\n| ferry | stop |\n');
   });
 
@@ -119,7 +123,7 @@ describe('ExtractiveAnswerer', () => {
       const { answerer } = answererOf({ [inPort]: 3 }, { ...fusion, prose: near, outlined: near });
       const documents = [{ id: '0', text: inPort, score: 1, metadata: { filename: 'log.txt' } }];
       const messages = [{ role: 'user' as const, content: 'Where did the ferry of Crete stop?' }];
-      const chunks = answerer.answer(messages, documents, {}, signal);
+      const chunks = answerer.answer(messages, { documents }, {}, signal);
       let said = '';
       for await (const { text, citations, certainty } of chunks) {
         said += text;
@@ -136,10 +140,10 @@ describe('ExtractiveAnswerer', () => {
     const code = 'curl ferry/stop -d where';
     const documents = [{ id: '0', text: `${code}\n\n${inPort}`, score: 1, metadata: { blocks: 'cp' } }];
     const { answerer, read } = answererOf({ [code]: 9 });
-    await sayOf(answerer.answer([{ role: 'user', content: question }], documents, {}, signal));
+    await sayOf(answerer.answer([{ role: 'user', content: question }], { documents }, {}, signal));
     expect(read).toEqual([inPort]);
     const asked = [{ role: 'user' as const, content: 'Which command stops the ferry?' }];
-    expect(await sayOf(answerer.answer(asked, documents, {}, signal))).toContain(code);
+    expect(await sayOf(answerer.answer(asked, { documents }, {}, signal))).toContain(code);
   });
 
   it('quotes the beginnings of attached files when asked for them as a whole', async () => {
@@ -181,7 +185,7 @@ describe('ExtractiveAnswerer', () => {
     ];
     let said = '';
     const messages = [{ role: 'user' as const, content: 'Which stops are used?' }];
-    for await (const { text } of answerer.answer(messages, documents, {}, new AbortController().signal))
+    for await (const { text } of answerer.answer(messages, { documents }, {}, new AbortController().signal))
       said += text;
     for (const text of ['stop: port', 'stop: fog', atIsland]) expect(said).toContain(text);
   });

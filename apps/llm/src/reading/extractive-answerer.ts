@@ -33,6 +33,9 @@ interface AnswererOptions {
   readonly smallTalk?: (message: string) => Promise<string | undefined>;
 }
 
+/** What the search found, and the passages around it. */
+type Found = Pick<GenerateRequest, 'neighbours'> & { readonly documents: readonly RetrievedDocument[] };
+
 type Limits = Pick<
   GenerateRequest,
   'n' | 'max_tokens' | 'stop' | 'include_stop_str_in_output' | 'logprobs' | 'top_logprobs'
@@ -58,15 +61,13 @@ export class ExtractiveAnswerer {
   /** One chunk for each of the n equal answers; the last one has the usage. Errors: the errors of the reader. */
   async *answer(
     messages: readonly ChatMessage[],
-    documents: readonly RetrievedDocument[],
+    { documents, neighbours }: Found,
     limits: Limits,
     signal: AbortSignal,
   ): AsyncGenerator<GenerationChunk, void, void> {
     const { maxPassages, noAnswer } = this.options;
-    yield* this.#chunks(
-      await this.#write(messages, documents.slice(0, maxPassages), noAnswer, signal),
-      limits,
-    );
+    const found = { documents: documents.slice(0, maxPassages), neighbours };
+    yield* this.#chunks(await this.#write(messages, found, noAnswer, signal), limits);
   }
 
   /**
@@ -86,7 +87,7 @@ export class ExtractiveAnswerer {
       metadata: {},
     }));
     const idOf = (passage: number) => (asksForCitations ? passages[passage - 1]?.id : undefined);
-    const { answer, promptTokens } = await this.#write(messages, documents, refusal, signal, idOf);
+    const { answer, promptTokens } = await this.#write(messages, { documents }, refusal, signal, idOf);
     yield* this.#chunks({ answer: { ...answer, citations: [] }, promptTokens }, limits);
   }
 
@@ -124,7 +125,7 @@ export class ExtractiveAnswerer {
 
   async #write(
     messages: readonly ChatMessage[],
-    documents: readonly RetrievedDocument[],
+    { documents, neighbours }: Found,
     noAnswer: string,
     signal: AbortSignal,
     idOf?: MarkerOf,
@@ -134,7 +135,7 @@ export class ExtractiveAnswerer {
     const said = await smallTalk?.(asked.at(-1) ?? '');
     if (said !== undefined) return { answer: { text: said, citations: [], confidence: 1 }, promptTokens: 0 };
     const question = questionWithNames(messages);
-    const passages = readPassages(documents);
+    const passages = readPassages(documents, neighbours);
     const isWhole = asksForSummary(asked.at(-1) ?? '') && documents.every(isAttached);
     const beginnings = isWhole ? beginningsOf(passages) : [];
     if (beginnings.length > 0) return { answer: writeAnswer('', beginnings, 1, idOf), promptTokens: 0 };

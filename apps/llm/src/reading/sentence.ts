@@ -1,5 +1,5 @@
-import type { RetrievedDocument } from '#contracts';
-import { headingsOf, partsOf, type PartKind } from '#evidence';
+import type { Neighbour, RetrievedDocument } from '#contracts';
+import { continuesBlock, headingsOf, partsOf, Sections, type PartKind } from '#evidence';
 import { sentencesOf } from '../grounding/sentences.js';
 
 /**
@@ -31,26 +31,24 @@ export interface ReadPassage {
   /** It is below a heading of its document. */
   readonly isOutlined: boolean;
   readonly sentences: readonly Sentence[];
+  /** The sentences of its section in their order, as far as they are known: its own ones among them. */
+  readonly section: readonly Sentence[];
 }
 
-/** Splits the passages of a search into sentences. Passages without text have no sentences. */
-export function readPassages(documents: readonly RetrievedDocument[]): ReadPassage[] {
-  return documents.map(({ id, text, metadata }, index) => {
-    const sentences: Sentence[] = [];
-    for (const [block, { text: part, kind }] of partsOf({ text, metadata }).entries()) {
-      const parts = kind === 'code' ? [part] : sentencesOf(part);
-      for (const one of parts) {
-        sentences.push({
-          text: one,
-          kind,
-          passage: index + 1,
-          documentId: id,
-          index: sentences.length,
-          block,
-        });
-      }
-    }
-    const headings = headingsOf({ metadata });
+/**
+ * Splits the passages of a search into sentences, and adds the sentences of their neighbours. Passages without text
+ * have no sentences.
+ */
+export function readPassages(
+  documents: readonly RetrievedDocument[],
+  neighbours: readonly Neighbour[] = [],
+): ReadPassage[] {
+  const sections = new Sections([...neighbours, ...documents]);
+  return documents.map((document, index) => {
+    const { id, metadata } = document;
+    const passage = index + 1;
+    const sentences = sentencesOfChunk(document, { passage, firstBlock: 0 });
+    const headings = headingsOf(document);
     return {
       documentId: id,
       heading: headings.join(' > '),
@@ -59,8 +57,50 @@ export function readPassages(documents: readonly RetrievedDocument[]): ReadPassa
       document: documentName(metadata),
       isOutlined: typeof metadata['heading'] === 'string' && metadata['heading'] !== '',
       sentences,
+      section: sectionOf(document, sentences, { passage, around: sections.around(document) }),
     };
   });
+}
+
+function sentencesOfChunk(
+  chunk: Neighbour,
+  { passage, firstBlock }: { passage: number; firstBlock: number },
+): Sentence[] {
+  const sentences: Sentence[] = [];
+  for (const [block, { text, kind }] of partsOf(chunk).entries()) {
+    const parts = kind === 'code' ? [text] : sentencesOf(text);
+    for (const one of parts) {
+      const index = sentences.length;
+      sentences.push({ text: one, kind, passage, documentId: chunk.id, index, block: firstBlock + block });
+    }
+  }
+  return sentences;
+}
+
+/** More blocks than a chunk has. */
+const blocksPerChunk = 10_000;
+
+/** The sentences of the chunks around a passage. Chunks that continue a block of the chunk before share its number. */
+function sectionOf(
+  document: RetrievedDocument,
+  own: readonly Sentence[],
+  { passage, around }: { passage: number; around: readonly Neighbour[] },
+): Sentence[] {
+  const at = around.indexOf(document);
+  const chunks = around.map((chunk, index) =>
+    index === at ? own : sentencesOfChunk(chunk, { passage, firstBlock: (index - at) * blocksPerChunk }),
+  );
+  const section = chunks.flat();
+  for (const [index, chunk] of around.entries()) {
+    const before = chunks[index - 1]?.at(-1);
+    const first = chunks[index]![0];
+    if (!before || !first || !continuesBlock(chunk) || before.kind !== first.kind) continue;
+    // The own sentences keep their numbers, because rankings compare them.
+    const [from, to] = index === at ? [before.block, first.block] : [first.block, before.block];
+    for (const [place, sentence] of section.entries())
+      if (sentence.block === from) section[place] = { ...sentence, block: to };
+  }
+  return section;
 }
 
 /** The file name without its extension and without the section number of a manual page. */
