@@ -70,7 +70,7 @@ function condense(turns: readonly Turn[]): { text: string; isWhole: boolean } {
     return { text: [question, ...fresh(named, maxWords.question)].join(' '), isWhole: true };
   }
   const fromQuestion = fresh(namesFirst(subject), maxWords.question);
-  const fromAnswer = fresh(names(lastAnswer(before)), maxWords.answer);
+  const fromAnswer = fresh(namesOfAnswer(before), maxWords.answer);
   return { text: [question, ...fromQuestion, ...fromAnswer].join(' '), isWhole: false };
 }
 
@@ -84,7 +84,7 @@ export function questionWithNames(turns: readonly Turn[]): string {
   const { question, before } = lastQuestion(turns);
   const known = new Set(contentWords(question).map(lower));
   const asked = names(condenseQuestion(before));
-  const all = [...asked, ...(person.test(question) ? names(lastAnswer(before)) : [])];
+  const all = [...asked, ...(person.test(question) ? namesOfAnswer(before) : [])];
   const subject = all.filter((word) => !known.has(lower(word)));
   return subject.length === 0 ? condensed : [question, ...new Set(subject)].join(' ');
 }
@@ -95,9 +95,28 @@ function lastQuestion(turns: readonly Turn[]): { question: string; before: reado
   return { question, before: turns.slice(0, Math.max(0, last)) };
 }
 
-/** The last answer without the markers of its citations. */
-function lastAnswer(turns: readonly Turn[]): string {
-  return withoutMarkers(turns.findLast(({ role }) => role === 'assistant')?.content ?? '');
+/** Names of the last answer. Its numbers are values, and not what a further question is about. */
+function namesOfAnswer(turns: readonly Turn[]): string[] {
+  const answer = turns.findLast(({ role }) => role === 'assistant')?.content ?? '';
+  return names(proseOf(answer)).filter((word) => /\p{L}/u.test(word));
+}
+
+/** Parts of an answer that name nothing: code, rows of tables, addresses, markers of citations, and fixed texts. */
+const unspoken = new RegExp(
+  [
+    '```[^]*?(?:```|$)',
+    String.raw`^\s*\|.*$`,
+    String.raw`\bhttps?:\S+`,
+    String.raw`\[\d+\]`,
+    String.raw`^(?:Closest passages?|From “[^”]*”|Closest passage, in “[^”]*”):`,
+    String.raw`^I could not find[^.]*\.(?: “[^.]*(?:is|are) not mentioned[^.]*\.)?`,
+    String.raw`^“[^.\n]*(?:is|are) not mentioned[^.]*\.(?: Closest passages?:)?`,
+  ].join('|'),
+  'gm',
+);
+
+function proseOf(answer: string): string {
+  return answer.replaceAll(unspoken, ' ').trimStart();
 }
 
 /**
@@ -192,10 +211,6 @@ function names(text: string): string[] {
 
 function namesFirst(text: string): string[] {
   return [...names(text), ...contentWords(text)];
-}
-
-function withoutMarkers(text: string): string {
-  return text.replaceAll(/\[\d+\]/g, ' ');
 }
 
 function lower(word: string): string {

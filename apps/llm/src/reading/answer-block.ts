@@ -93,8 +93,10 @@ function leadBefore(heading: string, text: string): string {
 /** The row that answers; all rows of its passage for a question over rows. */
 function rowsFor(question: string, at: number, sentences: readonly Sentence[]): string[] {
   if (!asksOverRows(question)) return rowsOf([sentences[at]!], sentences);
-  const start = sentences.slice(0, at).findLastIndex(({ kind }) => kind !== 'row') + 1;
-  const beyond = sentences.findIndex(({ kind }, index) => index > at && kind !== 'row');
+  const { documentId: own } = sentences[at]!;
+  const isOther = ({ kind, documentId }: Sentence) => kind !== 'row' || documentId !== own;
+  const start = sentences.slice(0, at).findLastIndex(isOther) + 1;
+  const beyond = sentences.findIndex((other, index) => index > at && isOther(other));
   return rowsOf(sentences.slice(start, beyond === -1 ? undefined : beyond), sentences);
 }
 
@@ -106,7 +108,7 @@ function rowsOf(chosen: readonly Sentence[], sentences: readonly Sentence[]): st
   return blocks.map((block) => textsOf(block).join(' '));
 }
 
-/** Goes back over sentences that explain the answering one, and over those that it refers to. */
+/** Goes back over sentences of the passage that explain the answering one, and over those that it refers to. */
 function startOf(sentences: readonly Sentence[], at: number): number {
   let start = at;
   const isPart = (index: number) =>
@@ -114,7 +116,9 @@ function startOf(sentences: readonly Sentence[], at: number): number {
     !isLabel(sentences[index]) &&
     !(announces(sentences[index]) && index + 1 < start);
   if (sentences[at]!.kind === 'code') return announces(sentences[at - 1]) ? at - 1 : at;
-  while (isPart(start - 1) && wordsOf(sentences.slice(start - 1, at)) <= maxWordsBefore) start -= 1;
+  const isOwn = (index: number) => sentences[index]?.documentId === sentences[at]!.documentId;
+  const isNear = (index: number) => wordsOf(sentences.slice(index, at)) <= maxWordsBefore;
+  while (isPart(start - 1) && isOwn(start - 1) && isNear(start - 1)) start -= 1;
   while (isPart(start - 1) && start > at - maxSentencesBefore && refersBack.test(sentences[start]!.text))
     start -= 1;
   return start;

@@ -147,7 +147,8 @@ export class ExtractiveAnswerer {
     );
     const { promptTokens, confidence, certainty } = ranking;
     // A prompt of another framework has its own refusal.
-    const missing = idOf || confidence > sureWithoutNames ? '' : sayMissing(missingNames(question, passages));
+    const missing =
+      idOf || confidence > sureWithoutNames ? '' : sayMissing(missingNames(asked.at(-1) ?? '', passages));
     if (certainty === 'none' || certainty === 'near' || (certainty === 'closest' && missing !== '')) {
       const near = certainty !== 'none' && !idOf ? closestOf(question, ranking, passages) : '';
       const text = [noAnswer, missing].filter(Boolean).join(' ') + near;
