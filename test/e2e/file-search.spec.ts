@@ -261,6 +261,26 @@ describe('file_search for a model that calls tools', () => {
     expect(problemsOf('Response', response)).toEqual([]);
   });
 
+  it('is told the rest of the section of what was found', async () => {
+    const filler = Array.from(
+      { length: 12 },
+      (_unused, index) => `Part ${index} of it is made of plain grey steel.`,
+    );
+    const text = `# Manual\n\nThe engine burns plum juice.\n\n${filler.join(' ')}\n\nThe last valve is green.`;
+    const { id } = await client.vectorStores.create({});
+    const file = await toFile(Buffer.from(text), 'manual.md');
+    await client.vectorStores.files.uploadAndPoll(id, file, { pollIntervalMs: 50 });
+    const before = engine.asked.length;
+    const tools = [tool({ vector_store_ids: [id], max_num_results: 1 })];
+    const include = ['file_search_call.results' as const];
+    const response = await client.responses.create({ model: 'caller', input: question, tools, include });
+    const { messages } = engine.asked[before + 1] as { messages: { content: string }[] };
+    expect(messages.at(-1)?.content).toMatch(/^\[1] Manual \(manual\.md\)\nThe engine[^]*valve is green\.$/);
+    const results = searchOf(response).results;
+    expect(results).toHaveLength(1);
+    expect(results?.[0]?.text).not.toContain('valve');
+  });
+
   describe('and sees', () => {
     const png = Buffer.from('89504e470d0a1a0a00', 'hex');
     const url = `data:image/png;base64,${png.toString('base64')}`;

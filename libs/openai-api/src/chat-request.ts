@@ -9,6 +9,7 @@ import {
   type GenerationParameters,
   type ModelInfo,
   type RequestLabels,
+  type Neighbour,
   type RetrievedDocument,
   invalidField,
 } from '#contracts';
@@ -75,6 +76,8 @@ export interface ChatCompletionRequest extends ChatTools {
   reasoningEffort?: { value: string; field: string };
   /** Passages to answer from, if no mega service finds them. */
   documents?: RetrievedDocument[];
+  /** Passages around them, which the answer may also rest on. */
+  neighbours?: Neighbour[];
   labels?: RequestLabels;
   /** Absent if the caller did not set it. */
   stream?: boolean;

@@ -4,6 +4,7 @@ import {
   type ChatMessage,
   type GenerationChunk,
   type ModelInfo,
+  type RetrievedDocument,
 } from '#contracts';
 import type { RunReceipt } from '#dag';
 import type { ChatCompletionRequest, CompletionIdentity } from '#openai-api';
@@ -20,6 +21,8 @@ export interface ChatRun {
   ignored: string[];
   /** Steps that the answer lacks, for `x-meganest-degraded`, besides those of the receipt. */
   degraded: ReadonlySet<string>;
+  /** The documents of the search, without those around them; only of mega services. */
+  found?: () => readonly RetrievedDocument[];
   /** The receipt of the run, with the time of each node; only of mega services. */
   receipt?: () => RunReceipt;
 }

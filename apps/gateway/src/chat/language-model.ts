@@ -65,6 +65,7 @@ function generateRequest(request: ChatCompletionRequest): RequestOf<typeof gener
     parallelToolCalls,
     chatTemplateKwargs,
     documents,
+    neighbours,
     labels,
     stream,
   } = request;
@@ -77,6 +78,7 @@ function generateRequest(request: ChatCompletionRequest): RequestOf<typeof gener
     parallel_tool_calls: parallelToolCalls,
     chat_template_kwargs: chatTemplateKwargs,
     documents,
+    ...(neighbours && neighbours.length > 0 && { neighbours }),
     ...(documents && messages.at(-1)?.role === 'tool' && { documents_told: true }),
     labels,
     ...(stream !== true && { whole: true }),
@@ -142,8 +144,9 @@ export class LanguageModel implements ChatModel {
       chatTemplateKwargs: this.#thinking,
     };
     const chunks = services.client.generate(asked, { ...call, model: info.id });
-    const { legacyFunctions, documents: read = [] } = request;
-    const documents = () => withAddresses(read, call.origin);
+    const { legacyFunctions, documents: read = [], neighbours = [] } = request;
+    const citable = [...read, ...neighbours.map((neighbour) => ({ ...neighbour, score: 0 }))];
+    const documents = () => withAddresses(citable, call.origin);
     return {
       identity: { ...newIdentity(info.id), revision: info.revision, legacyFunctions, documents },
       ignored: [...ignored],

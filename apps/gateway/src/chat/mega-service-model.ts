@@ -88,13 +88,15 @@ export class MegaServiceModel implements ChatModel {
       ...(form && { form }),
       ...(chatTemplateKwargs && { chatTemplateKwargs }),
     };
-    const { chunks, documents: found, receipt } = runner.run(definition, asked, parameters, call);
-    const documents = () => withAddresses(found(), call.origin);
+    const run = runner.run(definition, asked, parameters, call);
+    const { chunks, receipt } = run;
+    const documents = () => withAddresses([...run.documents(), ...run.neighbours()], call.origin);
     return {
       identity: { ...newIdentity(definition.name), revision, documents, legacyFunctions },
       ignored: [...ignored],
       degraded: this.degraded,
       receipt,
+      found: () => withAddresses(run.documents(), call.origin),
       chunks: measureGeneration(metrics, definition.name, chunks, {
         countUsage: true,
         genAi: { side: 'client', model: definition.name },

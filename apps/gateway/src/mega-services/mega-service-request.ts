@@ -5,6 +5,7 @@ import {
   type FileReference,
   type generate,
   type ModelInfo,
+  type Neighbour,
   type RequestOf,
   type RetrievedDocument,
   type TemplateVariables,
@@ -45,8 +46,9 @@ export interface MegaServiceRequest extends Conversation {
     question: string,
     options: CallOptions,
   ) => Promise<FilePassages>;
-  /** Gets the documents that the language model reads, for citations. */
-  onDocuments?: ((documents: readonly RetrievedDocument[]) => void) | undefined;
+  /** Gets the documents that the language model reads, and those around them, for citations. */
+  onDocuments?:
+    ((documents: readonly RetrievedDocument[], neighbours: readonly Neighbour[]) => void) | undefined;
   /** Tools and format for the answer. Only for a model that is the last node. */
   form?: AnswerForm;
   /** Variables for the chat template of the language model. */

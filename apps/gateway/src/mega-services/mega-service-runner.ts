@@ -22,6 +22,8 @@ export interface MegaServiceRun {
   chunks: AsyncIterable<GenerationChunk>;
   /** The documents that the answer is based on. Complete at the first chunk. */
   documents: () => readonly RetrievedDocument[];
+  /** The passages around them, which the answer may cite, too. */
+  neighbours: () => readonly RetrievedDocument[];
   receipt: () => RunReceipt;
 }
 
@@ -56,11 +58,16 @@ export class MegaServiceRunner {
     call: HttpCall,
   ): MegaServiceRun {
     let documents: readonly RetrievedDocument[] = [];
-    const onDocuments = (read: readonly RetrievedDocument[]) => void (documents = read);
+    let neighbours: readonly RetrievedDocument[] = [];
+    const onDocuments: MegaServiceRequest['onDocuments'] = (read, around) => {
+      documents = read;
+      neighbours = around.map((neighbour) => ({ ...neighbour, score: 0 }));
+    };
     const handle = this.start(definition, { ...asked, onDocuments }, parameters, call);
     return {
       chunks: handle.stream as AsyncIterable<GenerationChunk>,
       documents: () => documents,
+      neighbours: () => neighbours,
       receipt: () => handle.receipt(),
     };
   }

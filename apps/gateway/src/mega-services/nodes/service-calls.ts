@@ -4,9 +4,7 @@ import {
   generate,
   invalidField,
   maxExtractedCharacters,
-  maxPassagesWithNeighbours,
   MegaNestError,
-  readNeighbours,
   rerank,
   retrieve,
   summarize,
@@ -21,6 +19,7 @@ import {
   type RetrievedDocument,
 } from '#contracts';
 import { chatTaskOf } from '#text';
+import { readNeighboursOf } from '../../documents/read-neighbours.js';
 import { asksForFiles, hasFiles } from '../../input-files/attached-files.js';
 import {
   affinityOf,
@@ -60,7 +59,7 @@ export async function* callGenerate(call: NodeCall): AsyncGenerator<GenerationCh
   if (documents) {
     request.documents = documents;
     if (neighbours.length > 0) request.neighbours = neighbours;
-    onDocuments?.([...documents, ...neighbours.map((neighbour) => ({ ...neighbour, score: 0 }))]);
+    onDocuments?.(documents, neighbours);
     context.report({ documentIds: documents.map(({ id }) => id) });
   }
   const affinity = affinityOf(asked);
@@ -90,11 +89,6 @@ async function readDocuments(
   return { messages: read.messages, documents: [...read.documents, ...(found ?? [])] };
 }
 
-/** Words per token of the language model's limit for passages. */
-const wordsPerToken = 3 / 4;
-/** A search that answers late leaves the found passages alone. */
-const neighboursTimeoutMs = 2_000;
-
 /**
  * The passages around the found ones, for a model that reads them. Without them the answer rests on the found passages
  * alone, which the receipt says.
@@ -104,24 +98,14 @@ async function neighboursOf(
   { client, context, options, evidence }: NodeCall,
 ): Promise<Neighbour[]> {
   if (documents.length === 0) return [];
-  const reads = await evidence();
-  if (!reads) return [];
-  const deadline = Math.min(options.deadline ?? Infinity, Date.now() + neighboursTimeoutMs);
-  const ids = documents.slice(0, maxPassagesWithNeighbours).map(({ id }) => id);
-  const request = { ids, max_words: Math.max(1, Math.floor(reads.tokens * wordsPerToken)) };
-  try {
-    const { neighbours } = await client.request(readNeighbours, request, {
-      ...options,
-      patience: undefined,
-      deadline,
-    });
-    context.report({ neighbours: neighbours.length });
-    return neighbours;
-  } catch (error) {
-    options.signal?.throwIfAborted();
-    context.report({ degraded: { neighbours: MegaNestError.from(error, 'retrieval').code } });
-    return [];
-  }
+  const { neighbours, problem } = await readNeighboursOf(documents, {
+    client,
+    options,
+    reads: await evidence(),
+  });
+  if (problem) context.report({ degraded: { neighbours: problem } });
+  else if (neighbours.length > 0) context.report({ neighbours: neighbours.length });
+  return neighbours;
 }
 
 /** The text of the request: its question, then its files in their order. */

@@ -130,7 +130,7 @@ export class GenerationStarter {
 
   async #generate(
     { chat, truncation }: GenerationJob,
-    { messages: all, tools, toolChoice, documents, searched }: GenerationTurn,
+    { messages: all, tools, toolChoice, documents, neighbours, searched }: GenerationTurn,
     model: ChatModel,
     call: HttpCall,
   ) {
@@ -140,7 +140,7 @@ export class GenerationStarter {
         : all;
     const asked = { ...chat, messages };
     if (tools.length > 0) Object.assign(asked, { tools, toolChoice });
-    if (documents.length > 0 || searched) Object.assign(asked, { documents });
+    if (documents.length > 0 || searched) Object.assign(asked, { documents, neighbours });
     return startNamed(model, asked, call);
   }
 
@@ -191,8 +191,8 @@ async function* chunksOf(open: () => Promise<ChatRun>): AsyncGenerator<Generatio
 }
 
 /**
- * A mega service shows the retrieved documents when its answer begins. The passages of files in messages can be cited,
- * too, but are not results of its search.
+ * A mega service shows the retrieved documents when its answer begins. The passages of files in messages, and those
+ * around the found ones, can be cited, too, but are not results of its search.
  */
 async function* megaServiceSteps(
   { searchQuery, includeSearchResults }: GenerationJob,
@@ -202,9 +202,10 @@ async function* megaServiceSteps(
   let first = true;
   for await (const chunk of run.chunks) {
     if (first) {
-      const documents = run.identity.documents?.() ?? [];
-      const found = documents.filter((passage) => !isAttached(passage));
-      yield { type: 'documents', documents: documents.filter(isAttached) };
+      const citable = run.identity.documents?.() ?? [];
+      const found = (run.found?.() ?? citable).filter((passage) => !isAttached(passage));
+      const ids = new Set(found.map(({ id }) => id));
+      yield { type: 'documents', documents: citable.filter(({ id }) => !ids.has(id)) };
       if (searchQuery !== null)
         yield* fileSearchSteps({
           query: searchQuery,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FoundPassage } from '../../vector-stores/vector-store-search.js';
-import { numberedPassages, toDocument, toSearchResult, withinWords } from './file-search.js';
+import { numberedPassages, toDocument, toSearchResult } from './file-search.js';
 
 const found = (number: number, text: string): FoundPassage => ({
   score: 0.5,
@@ -23,15 +23,12 @@ const found = (number: number, text: string): FoundPassage => ({
 describe('passages that a model is shown', () => {
   const passages = [found(1, 'one two three'), found(2, 'four five'), found(3, 'six')];
 
-  it('fit a number of words, but one is always there', () => {
-    expect(withinWords(passages, 5)).toHaveLength(2);
-    expect(withinWords(passages, 1)).toHaveLength(1);
-    expect(withinWords(passages, 100)).toHaveLength(3);
-    expect(withinWords([], 1)).toEqual([]);
-  });
-
   it('are numbered on from those before', () => {
-    expect(numberedPassages(passages.slice(0, 2), 3)).toBe('[4] 1.md\none two three\n\n[5] 2.md\nfour five');
+    const blocks = [
+      { label: '1.md', text: 'one two three' },
+      { label: '2.md', text: 'four five' },
+    ];
+    expect(numberedPassages(blocks, 3)).toBe('[4] 1.md\none two three\n\n[5] 2.md\nfour five');
     expect(numberedPassages([], 0)).toBe('Nothing was found.');
   });
 

@@ -4,9 +4,11 @@ import {
   errorFromIssues,
   type ChatMessage,
   type ModelInfo,
+  type Neighbour,
   type RetrievedDocument,
   type ToolCall,
 } from '#contracts';
+import { evidenceBlocks, type EvidenceBlock } from '#evidence';
 import { RpcClient } from '#messaging';
 import {
   newItemId,
@@ -18,14 +20,15 @@ import {
 import { VectorStoresRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { readNeighboursOf } from '../../documents/read-neighbours.js';
 import { withAddresses } from '../../mega-services/page-address.js';
 import { requireStore } from '../../vector-stores/attached-files.service.js';
 import { VectorStoreSearch, type FoundPassage } from '../../vector-stores/vector-store-search.js';
 import { rankingOptionsSchema } from '../../vector-stores/vector-store.requests.js';
 import type { OpenedTools, ServerTool, ServerToolSource, ToolContext, ToolOutcome } from './server-tool.js';
 
-/** Words of passages per token of the model's window. With two tokens a word they fill half of the window. */
-const wordsPerToken = 0.25;
+/** The share of the window for passages, where the model's service does not say how much it reads. */
+const windowShare = 1 / 4;
 
 /**
  * `file_search` over vector stores. A model that calls tools searches when it calls the tool. For a model that does not
@@ -56,7 +59,25 @@ export class FileSearchSource implements ServerToolSource {
     const question = questionOf(context.messages);
     if (question === '') return { tools: [] };
     const found = yield* this.#search(tool, [question], context);
-    return { tools: [], documents: withAddresses(found.map(toDocument), context.call.origin) };
+    const neighbours = await this.#neighboursOf(found, model, context);
+    return { tools: [], documents: withAddresses(found.map(toDocument), context.call.origin), neighbours };
+  }
+
+  /** The passages around the found ones, with the names of their files. */
+  async #neighboursOf(
+    found: readonly FoundPassage[],
+    { evidence }: ModelInfo,
+    { owner, call, degraded }: ToolContext,
+  ): Promise<Neighbour[]> {
+    const documents = found.map(({ passage }) => passage);
+    const reading = { client: this.rpc, options: call, reads: evidence, owner };
+    const { neighbours, problem } = await readNeighboursOf(documents, reading);
+    if (problem) degraded.add('neighbours');
+    const files = new Map(found.map(({ file, passage }) => [passage.metadata['document_id'], file]));
+    return neighbours.flatMap((passage) => {
+      const file = files.get(passage.metadata['document_id']);
+      return file ? [named(passage, file)] : [];
+    });
   }
 
   #serverTool(tool: FileSearchTool, model: ModelInfo): ServerTool {
@@ -66,16 +87,21 @@ export class FileSearchSource implements ServerToolSource {
 
   async *#call(
     tool: FileSearchTool,
-    { maxInputTokens }: ModelInfo,
+    model: ModelInfo,
     { input }: ToolCall,
     context: ToolContext,
   ): AsyncGenerator<ToolStep, ToolOutcome, void> {
     const queries = readQueries(input);
     if (!queries) return { output: 'The arguments are not {"queries": ["…"]}: nothing was searched.' };
     const found = yield* this.#search(tool, queries, context);
-    const shown = withinWords(found, maxInputTokens * wordsPerToken);
-    const output = numberedPassages(shown, context.documents.length);
-    return { output, documents: withAddresses(shown.map(toDocument), context.call.origin) };
+    const blocks = evidenceBlocks({
+      found: found.map(toDocument),
+      neighbours: await this.#neighboursOf(found, model, context),
+      question: queries.join(' '),
+      maxTokens: model.evidence?.tokens ?? model.maxInputTokens * windowShare,
+    });
+    const output = numberedPassages(blocks, context.documents.length);
+    return { output, documents: withAddresses(blocks.map(blockDocument), context.call.origin) };
   }
 
   /** Searches, and shows the search as an item of the response. */
@@ -203,27 +229,36 @@ function placeOf({ id, metadata }: RetrievedDocument): FileSearchResult['attribu
 
 /** A passage as a document for grounded answers; its citations name the file. */
 export function toDocument({ file, passage, score }: FoundPassage): RetrievedDocument {
-  const { fileId, filename } = file;
-  return { ...passage, score, metadata: { ...passage.metadata, document_id: fileId, filename } };
+  return { ...named(passage, file), score };
 }
 
-/**
- * The best passages, up to `maxWords` words together but at least one passage. The limit keeps a long result from
- * pushing the conversation out of the model's window.
- */
-export function withinWords(found: readonly FoundPassage[], maxWords: number): FoundPassage[] {
-  let words = 0;
-  const first = found.findIndex(({ passage }, index) => {
-    words += passage.text.split(/\s+/).length;
-    return words > maxWords && index > 0;
-  });
-  return first === -1 ? [...found] : found.slice(0, first);
+function named<Passage extends Neighbour>(
+  passage: Passage,
+  { fileId, filename }: FoundPassage['file'],
+): Passage {
+  return { ...passage, metadata: { ...passage.metadata, document_id: fileId, filename } };
 }
 
-/** The passages as text for the model. Their numbers continue after `numbered`. */
-export function numberedPassages(found: readonly FoundPassage[], numbered: number): string {
-  if (found.length === 0) return 'Nothing was found.';
-  return found
-    .map(({ file, passage }, index) => `[${numbered + index + 1}] ${file.filename}\n${passage.text}`)
-    .join('\n\n');
+/** A block as a document to cite. It has a page only if it lies on one. */
+function blockDocument({ chunks, text }: EvidenceBlock): RetrievedDocument {
+  const [first] = chunks;
+  const { page_breaks: _breaks, page, ...metadata } = first!.metadata;
+  const isOnOne = chunks.every(
+    ({ metadata: own }) => own['page'] === page && own['page_breaks'] === undefined,
+  );
+  return {
+    id: first!.id,
+    text,
+    score: 0,
+    metadata: { ...metadata, ...(isOnOne && page !== undefined && { page }) },
+  };
+}
+
+/** The blocks as text for the model. Their numbers continue after `numbered`. */
+export function numberedPassages(
+  blocks: readonly Pick<EvidenceBlock, 'label' | 'text'>[],
+  numbered: number,
+): string {
+  if (blocks.length === 0) return 'Nothing was found.';
+  return blocks.map(({ label, text }, index) => `[${numbered + index + 1}] ${label}\n${text}`).join('\n\n');
 }

@@ -1,4 +1,11 @@
-import { maxImages, type ChatMessage, type RetrievedDocument, type Tool, type ToolCall } from '#contracts';
+import {
+  maxImages,
+  type ChatMessage,
+  type Neighbour,
+  type RetrievedDocument,
+  type Tool,
+  type ToolCall,
+} from '#contracts';
 import type { Include, ResponseObject, ResponseTool, StoredItem, ToolStep } from '#responses';
 import type { HttpCall } from '#service-kit';
 
@@ -70,6 +77,8 @@ export interface OpenedTools {
    * Without `tools` next to them the work is done, and it satisfies a `tool_choice` that requires the tool.
    */
   readonly documents?: readonly RetrievedDocument[];
+  /** Passages around these documents, which the answer may also rest on and cite. */
+  readonly neighbours?: readonly Neighbour[];
 }
 
 /** Opens entries of one type in a request's `tools` as tools that the server runs. */

@@ -1,6 +1,7 @@
 import type {
   ChatMessage,
   GenerationChunk,
+  Neighbour,
   RetrievedDocument,
   Tool,
   ToolCall,
@@ -35,6 +36,8 @@ export interface GenerationTurn {
   toolChoice?: ToolChoice;
   /** Passages to answer from and to cite. */
   documents: RetrievedDocument[];
+  /** Passages around them. */
+  neighbours?: Neighbour[];
   /** A tool has searched before the first turn, and may have found nothing. */
   searched?: boolean;
   /** Number of the generation, from 0. */
@@ -72,7 +75,7 @@ export async function* toolLoop(options: ToolLoopOptions): AsyncGenerator<Machin
   const context: ToolContext = { ...options.context, response, documents };
   const messages = [...context.messages];
   const opened = yield* openAll(own.others, options, { context, documents, messages, taken: own.targets });
-  const { servers, done } = opened;
+  const { servers, done, neighbours } = opened;
   const choosable = [...choosableTargets(own.targets), ...servers, ...done];
   const first: ToolChoice = options.callsTools
     ? toolChoice(response.tool_choice, choosable)
@@ -92,6 +95,7 @@ export async function* toolLoop(options: ToolLoopOptions): AsyncGenerator<Machin
       tools: choice ? tools : [],
       ...(choice && { toolChoice: choice }),
       documents: [...documents],
+      neighbours,
       searched: done.length > 0,
       number,
     };
@@ -122,6 +126,7 @@ interface AllOpened {
   servers: NamedTool[];
   /** Tools that have done their work without a call; this satisfies a `tool_choice` that names them. */
   done: Choosable[];
+  neighbours: Neighbour[];
 }
 
 async function* openAll(
@@ -131,6 +136,7 @@ async function* openAll(
 ): AsyncGenerator<ToolStep, AllOpened, void> {
   const servers: NamedTool[] = [];
   const done: Choosable[] = [];
+  const neighbours: Neighbour[] = [];
   const names = new Set(taken.keys());
   for (const entry of entries) {
     const source = findSource(entry.type);
@@ -140,10 +146,13 @@ async function* openAll(
     messages.push(...(opened.messages ?? []));
     if (opened.documents) yield { type: 'documents', documents: opened.documents };
     documents.push(...(opened.documents ?? []));
+    neighbours.push(...(opened.neighbours ?? []));
     for (const tool of opened.tools) servers.push(nameTool(tool, entry, names));
     if (opened.documents && opened.tools.length === 0) done.push({ modelName: '', type: entry.type });
   }
-  return { servers, done };
+  const around = neighbours.map((neighbour) => ({ ...neighbour, score: 0 }));
+  if (around.length > 0) yield { type: 'documents', documents: around };
+  return { servers, done, neighbours };
 }
 
 /** Gives a tool a unique name for the model, because tools of two servers may have the same name. */
