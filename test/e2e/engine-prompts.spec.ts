@@ -97,6 +97,59 @@ describe('a file in a message', () => {
   });
 });
 
+describe('the citations of an engine', () => {
+  const messages = [{ role: 'user', content: 'What do the passages say?' }];
+  const answer = 'Passage 2 says two【2†source】. Passage 1 says one (source 1). All is well [9].';
+  const shown = 'Passage 2 says two [1]. Passage 1 says one [2]. All is well.';
+
+  it('are the sentences of the passages, whole and streamed, with the coverage', async () => {
+    stack.engine.script = () => ({ text: answer });
+    const whole = await stack.post('/v1/chat/completions', { model: 'chatqna', stream: false, messages });
+    expect(whole.headers.get('x-meganest-citation-coverage')).toBe('0.67');
+    expect(whole.headers.get('x-meganest-unknown-citations')).toBe('9');
+    const { choices } = (await whole.json()) as {
+      choices: { message: Message; citation_coverage: number }[];
+    };
+    const [choice] = choices;
+    expect(choice?.message.content).toBe(shown);
+    expect(choice).toMatchObject({ citation_coverage: 0.67, unknown_citations: [9] });
+    expect(choice?.message.annotations.map(({ url_citation }) => url_citation)).toMatchObject([
+      { passage: 1, chunk_id: 'chunk-2', quote: 'Passage 2 says 2.', quote_start: 0, quote_end: 17 },
+      { passage: 2, chunk_id: 'chunk-1', quote: 'Passage 1 says 1.' },
+    ]);
+    const streamed = await stack.post('/v1/chat/completions', { model: 'chatqna', stream: true, messages });
+    const deltas = (await streamed.text()).split('\n\n').flatMap((frame) => {
+      const data = frame.replace(/^data: /, '');
+      return data.startsWith('{') ? (JSON.parse(data) as { choices: { delta: Message }[] }).choices : [];
+    });
+    expect(deltas.map(({ delta }) => delta.content ?? '').join('')).toBe(shown);
+    expect(deltas.flatMap(({ delta }) => delta.annotations ?? [])).toEqual(choice?.message.annotations);
+    expect(deltas.at(-1)).toMatchObject({ citation_coverage: 0.67, unknown_citations: [9] });
+  });
+
+  it('are in a response', async () => {
+    stack.engine.script = () => ({ text: answer });
+    const response = await stack.post('/v1/responses', { model: 'chatqna', input: messages[0]!.content });
+    expect(response.headers.get('x-meganest-citation-coverage')).toBe('0.67');
+    const { output } = (await response.json()) as {
+      output: { type: string; content?: { text: string; annotations: object[] }[] }[];
+    };
+    const [part] = output.find(({ type }) => type === 'message')?.content ?? [];
+    expect(part).toMatchObject({
+      text: shown,
+      annotations: [
+        { chunk_id: 'chunk-2', passage: 1, quote: 'Passage 2 says 2.', quote_start: 0, quote_end: 17 },
+        { chunk_id: 'chunk-1', passage: 2, quote: 'Passage 1 says 1.' },
+      ],
+    });
+  });
+});
+
+interface Message {
+  content: string;
+  annotations: { url_citation: object }[];
+}
+
 describe('the prompt of a mega service for an engine', () => {
   it('has as many passages as the caller asks for', async () => {
     stack.witness.found = many(10, 'a fact.');

@@ -53,7 +53,8 @@ describe('a streamed answer', () => {
       stack.engine.script = () => ({ text });
       const chunks = await chunksOf(url(), { ...more, messages: 'go on' });
       for (const chunk of chunks) expect(chunk.match(/\n\n/g)).toHaveLength(1);
-      const pieces = chunks.filter((chunk) => chunk.includes('"content":"word'));
+      // A space at the end of a piece comes with the next piece, because a removed number takes it with it.
+      const pieces = chunks.filter((chunk) => /"content":" ?word/.test(chunk));
       expect(pieces).toHaveLength(60);
       expect(opeaText(chunks)).toBe(text);
     },

@@ -99,6 +99,7 @@ export class LlmService implements OnApplicationShutdown {
       for await (const chunk of chunks) {
         measure.note(chunk);
         if (chunk.usage) settle(chunk.usage);
+        if (chunk.support) this.metrics.countSupport(chunk.support);
         yield chunk.usage ? { ...chunk, model } : chunk;
       }
       measure.succeed();

@@ -1,6 +1,8 @@
 import type { ChatMessage, GenerationChunk, GenerationParameters, Neighbour, TokenUsage } from '#contracts';
 import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#generation';
-import { checkAnswers, passThrough } from './grounding/citation-check.js';
+import { citablePassage, type CitablePassage } from './citations/citable-passage.js';
+import { checkAnswers, passThrough } from './citations/citation-check.js';
+import type { AnswerForm } from './citations/marker-writer.js';
 import {
   buildGroundedPrompt,
   fillChatTemplate,
@@ -8,13 +10,7 @@ import {
   lastExchange,
   type GroundedPrompt,
 } from './grounding/grounded-prompt.js';
-import {
-  evidenceTokens,
-  fitPassages,
-  passageOf,
-  passagesWithin,
-  type Passage,
-} from './grounding/passages.js';
+import { evidenceTokens, fitPassages, passagesWithin, type Passage } from './grounding/passages.js';
 import type { FormChecker } from './forms/form-checker.js';
 import type { GenerateRequest } from './tools/tool-format.js';
 import type { LlmSettings } from './llm.environment.js';
@@ -79,19 +75,30 @@ export async function planAnswer(
     return plan(prompt, plain, passThrough);
   }
   const checking =
-    (passages: readonly Passage[]): AnswerPlan['check'] =>
-    (events, usageSoFar) =>
-      checkAnswers(events, { passages, noAnswer, choices: plain.n ?? 1, usageSoFar });
+    (passages: readonly CitablePassage[]): AnswerPlan['check'] =>
+    (events, usageSoFar) => {
+      const answer = { passages, refusals: [noAnswer], form: formOf(constraint) };
+      return checkAnswers(events, { ...answer, choices: plain.n ?? 1, usageSoFar });
+    };
   if (documents_told)
     return plan(
       turns,
       plain,
-      checking(documents.map(({ id, text }, index) => passageOf(index + 1, id, text))),
+      checking(documents.map((document, index) => citablePassage(index + 1, [document]))),
     );
   const parameters = { ...settings.parameters, ...settings.grounding.parameters, ...ofCaller };
   const asked = { neighbours, turns, chat_template, parameters, settings, generator };
   const prompt = await groundOn(documents, asked);
-  return plan(prompt.messages, parameters, checking(prompt.passages));
+  const passages = prompt.passages.map(({ number, documentId, parts }) =>
+    citablePassage(number, parts ?? documents.filter(({ id }) => id === documentId)),
+  );
+  return plan(prompt.messages, parameters, checking(passages));
+}
+
+/** What the constraint makes of an answer, for its citations. */
+function formOf(constraint: GenerationParameters['constraint']): AnswerForm {
+  if (!constraint || constraint.type === 'structural_tag') return 'text';
+  return constraint.type === 'json_object' || constraint.type === 'json_schema' ? 'json' : 'raw';
 }
 
 interface Grounding {

@@ -30,6 +30,14 @@ const certainty = {
     .describe('An answer, the closest passage, or none'),
   confidence: z.number().min(0).max(1).optional().describe('Probability that answer_kind is right'),
 };
+/** Of choices that a model wrote from documents. */
+const support = {
+  citation_coverage: z.number().min(0).max(1).optional().describe('Share of the statements with a citation'),
+  unknown_citations: z
+    .array(z.int())
+    .optional()
+    .describe('Numbers without a passage, which were removed from the text'),
+};
 
 /** OpenAI's `chat.completion`. */
 export const chatCompletionSchema = z.looseObject({
@@ -48,6 +56,7 @@ export const chatCompletionSchema = z.looseObject({
       logprobs,
       finish_reason: finishReason,
       ...certainty,
+      ...support,
     }),
   ),
   usage,
@@ -68,6 +77,7 @@ export const chatCompletionChunkSchema = z.looseObject({
       logprobs,
       finish_reason: finishReason.nullable(),
       ...certainty,
+      ...support,
     }),
   ),
   usage: usage.nullish(),
@@ -143,7 +153,14 @@ export interface CitationAnnotation {
     /** The page, for paged documents. */
     page?: number;
     chunk_id: string;
+    /** The number `[n]` of the passage in the text. */
+    passage: number;
+    /** The nearest sentence of the passage, and its offsets in the text of the chunk. */
     quote: string;
+    quote_start?: number;
+    quote_end?: number;
+    /** The text has no marker: the words of the answer are those of the passage. */
+    inferred?: boolean;
   };
 }
 
@@ -179,7 +196,13 @@ function annotation(citation: Citation, document: RetrievedDocument): CitationAn
       filename: field('filename'),
       ...(page !== undefined && { page }),
       chunk_id: document.id,
+      passage: citation.passage,
       quote: citation.quote,
+      ...(citation.quoteStart !== undefined && {
+        quote_start: citation.quoteStart,
+        quote_end: citation.quoteEnd,
+      }),
+      ...(citation.inferred && { inferred: true }),
     },
   };
 }

@@ -85,7 +85,10 @@ describe('citations in the midst of an answer, and its certainty', () => {
     yield { choice: 0, text: 'One. [1]', citations: [citation(1, 4)] };
     yield { choice: 0, text: ' Two. [2]', citations: [citation(2, 13)] };
     const certainty = { kind: 'closest', confidence: 0.3 } as const;
-    yield { choice: 0, text: '', finishReason: 'stop', citations: [citation(1, 13)], certainty };
+    const place = { quoteStart: 4, quoteEnd: 23, inferred: true };
+    const support = { statements: 3, cited: 2, unknown: [9] };
+    const citations = [{ ...citation(1, 13), ...place }];
+    yield { choice: 0, text: '', finishReason: 'stop', citations, certainty, support };
   }
 
   it('are in the stream as in the whole answer', async () => {
@@ -97,7 +100,16 @@ describe('citations in the midst of an answer, and its certainty', () => {
     expect(annotations).toHaveLength(3);
     expect(chunks[2]?.choices[0]?.delta).toHaveProperty('annotations');
     for (const choice of [completion.choices[0], chunks.at(-1)?.choices[0]])
-      expect(choice).toMatchObject({ answer_kind: 'closest', confidence: 0.3 });
+      expect(choice).toMatchObject({
+        answer_kind: 'closest',
+        confidence: 0.3,
+        citation_coverage: 0.67,
+        unknown_citations: [9],
+      });
+    const [first, , last] = annotations.map((annotation) => annotation.url_citation);
+    expect(first).toMatchObject({ passage: 1, quote: 'Zorvex is a broker.' });
+    expect(first).not.toHaveProperty('inferred');
+    expect(last).toMatchObject({ passage: 1, quote_start: 4, quote_end: 23, inferred: true });
     expect(chunks.filter(({ choices }) => choices[0]?.answer_kind !== undefined)).toHaveLength(1);
   });
 });

@@ -1,4 +1,11 @@
-import type { GenerationChunk, RetrievedDocument, TokenLogprob, TokenUsage } from '#contracts';
+import {
+  coverageOf,
+  type GenerationChunk,
+  type RetrievedDocument,
+  type Support,
+  type TokenLogprob,
+  type TokenUsage,
+} from '#contracts';
 import {
   citationAnnotations,
   type CitationAnnotation,
@@ -32,7 +39,15 @@ interface CertaintyFields {
   confidence?: number;
 }
 
-export interface ChatCompletionChoice extends CertaintyFields {
+/** MegaNest's own fields of a choice that a model wrote from documents. */
+interface SupportFields {
+  /** Share of the statements with a citation; absent without a statement. */
+  citation_coverage?: number;
+  /** Numbers without a passage, which were removed from the text. */
+  unknown_citations?: number[];
+}
+
+export interface ChatCompletionChoice extends CertaintyFields, SupportFields {
   index: number;
   message: {
     role: 'assistant';
@@ -69,21 +84,22 @@ export interface ChatCompletionChunk {
   created: number;
   model: string;
   system_fingerprint: string;
-  choices: (CertaintyFields & {
-    index: number;
-    delta: {
-      role?: 'assistant';
-      content?: string | null;
-      refusal?: string;
-      annotations?: CitationAnnotation[];
-      tool_calls?: ToolCallPiece[];
-      function_call?: { name?: string; arguments: string };
-      reasoning_content?: string;
-      audio?: { id: string; data?: string; transcript?: string; expires_at?: number };
-    };
-    logprobs: ChoiceLogprobs | null;
-    finish_reason: FinishReason | null;
-  })[];
+  choices: (CertaintyFields &
+    SupportFields & {
+      index: number;
+      delta: {
+        role?: 'assistant';
+        content?: string | null;
+        refusal?: string;
+        annotations?: CitationAnnotation[];
+        tool_calls?: ToolCallPiece[];
+        function_call?: { name?: string; arguments: string };
+        reasoning_content?: string;
+        audio?: { id: string; data?: string; transcript?: string; expires_at?: number };
+      };
+      logprobs: ChoiceLogprobs | null;
+      finish_reason: FinishReason | null;
+    })[];
   usage?: CompletionUsage | null;
 }
 
@@ -203,7 +219,21 @@ function finalChoice(
   identity: CompletionIdentity,
 ): ChatCompletionChunk['choices'][number] {
   const finish_reason = finishReasonOf(chunk, identity);
-  return { index: chunk.choice, delta, logprobs: null, finish_reason, ...certaintyFields(chunk) };
+  return { index: chunk.choice, delta, logprobs: null, finish_reason, ...ownFields(chunk) };
+}
+
+/** MegaNest's own fields of a finished choice. */
+function ownFields(chunk: GenerationChunk): CertaintyFields & SupportFields {
+  return { ...certaintyFields(chunk), ...(chunk.support && supportFields(chunk.support)) };
+}
+
+function supportFields(support: Support): SupportFields {
+  const { unknown } = support;
+  const coverage = coverageOf(support);
+  return {
+    ...(coverage !== undefined && { citation_coverage: coverage }),
+    ...(unknown.length > 0 && { unknown_citations: unknown }),
+  };
 }
 
 function certaintyFields({ certainty }: GenerationChunk): CertaintyFields {
@@ -291,7 +321,7 @@ function extendChoice(open: OpenChoice, chunk: SpokenChunk, identity: Completion
       ...citationAnnotations(chunk.citations, identity.documents?.() ?? []),
     );
   if (chunk.finishReason) choice.finish_reason = finishReasonOf(chunk, identity);
-  Object.assign(choice, certaintyFields(chunk));
+  Object.assign(choice, ownFields(chunk));
 }
 
 function logprobsObject(logprobs: TokenLogprob[] | undefined): ChoiceLogprobs | null {

@@ -31,6 +31,7 @@ export {
   probePaths,
   setDegraded,
   setIgnored,
+  setSupport,
   withinDeadline,
   type HttpCall,
 } from './http/http-call.js';

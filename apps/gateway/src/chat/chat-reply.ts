@@ -1,6 +1,7 @@
+import type { GenerationChunk, Support } from '#contracts';
 import type { RunReceipt } from '#dag';
 import { chatCompletionFrames, collectChatCompletion, errorFrame, type SpokenChunk } from '#openai-api';
-import { sendEventStream, setDegraded, setIgnored, type Frames } from '#service-kit';
+import { sendEventStream, setDegraded, setIgnored, setSupport, type Frames } from '#service-kit';
 import type { FastifyReply } from 'fastify';
 import { degradedSteps } from '../mega-services/receipt-store.js';
 import type { ChatRun } from './chat-model.js';
@@ -15,10 +16,23 @@ export async function sendChatCompletion(
   run: SpokenRun,
   held?: Pick<HeldKey, 'keep'>,
 ): Promise<void> {
-  const completion = await collectChatCompletion(run.chunks, run.identity);
+  const supports: Support[] = [];
+  const completion = await collectChatCompletion(notingSupport(run.chunks, supports), run.identity);
   setHeaders(reply, run);
+  setSupport(reply, supports);
   await held?.keep(reply, completion);
   await reply.status(200).send(completion);
+}
+
+/** Passes chunks on, and takes down how far documents support each answer. */
+async function* notingSupport<Chunk extends Pick<GenerationChunk, 'support'>>(
+  chunks: AsyncIterable<Chunk>,
+  supports: Support[],
+): AsyncGenerator<Chunk, void, void> {
+  for await (const chunk of chunks) {
+    if (chunk.support) supports.push(chunk.support);
+    yield chunk;
+  }
 }
 
 /**

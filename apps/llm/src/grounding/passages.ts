@@ -18,12 +18,6 @@ export interface Passage {
   readonly parts?: readonly Neighbour[];
 }
 
-/** A passage with the whole text of a document. */
-export function passageOf(number: number, documentId: string, text: string): Passage {
-  const line = normalizeWhitespace(text);
-  return { number, documentId, text: line, shown: line };
-}
-
 /** What a search found for a question. */
 export interface Found {
   readonly documents: readonly RetrievedDocument[];

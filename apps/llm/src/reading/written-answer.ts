@@ -1,5 +1,5 @@
 import type { Citation, GenerationChunk, GenerationParameters, TokenLogprob } from '#contracts';
-import { byNumber, CitationNumbers } from '../grounding/citation-numbers.js';
+import { byNumber, CitationNumbers } from '../citations/citation-numbers.js';
 import type { AnswerBlock } from './answer-block.js';
 
 /** An answer before the caller's limits are applied. */

@@ -232,14 +232,21 @@ export const usageSchema = z.object({
 });
 export type TokenUsage = z.infer<typeof usageSchema>;
 
-/** The source of an answer's text: character offsets in the answer, and the passage that contains the text. */
+/** The source of an answer's text: character offsets in the answer, and the sentence of a passage that supports it. */
 export const citationSchema = z.object({
   startIndex: z.int(),
   endIndex: z.int(),
   /** The number `[n]` of the passage in the answer, from 1 in the order of first use. */
   passage: z.int(),
+  /** The chunk with the quote. */
   documentId: z.string(),
+  /** The nearest sentence of the passage, in its words. */
   quote: z.string(),
+  /** Character offsets of the quote in the text of the chunk. */
+  quoteStart: z.int().optional(),
+  quoteEnd: z.int().optional(),
+  /** The answer has no marker for the passage: its words are those of the passage. */
+  inferred: z.boolean().optional(),
 });
 export type Citation = z.infer<typeof citationSchema>;
 
@@ -262,6 +269,21 @@ const certaintySchema = z.object({
   confidence: z.number().min(0).max(1),
 });
 
+/** How far the passages support an answer that cites them. */
+const supportSchema = z.object({
+  /** Statements of the answer, and those of them with a citation. */
+  statements: z.int(),
+  cited: z.int(),
+  /** Numbers of the answer without a passage. They were removed. */
+  unknown: z.array(z.int()),
+});
+export type Support = z.infer<typeof supportSchema>;
+
+/** The share of an answer's statements with a citation, 0 to 1, with two decimals; undefined without a statement. */
+export function coverageOf({ statements, cited }: Support): number | undefined {
+  return statements === 0 ? undefined : Math.round((cited / statements) * 100) / 100;
+}
+
 export const generationChunkSchema = z.object({
   /** Which of the n answers this belongs to. */
   choice: z.int(),
@@ -276,6 +298,8 @@ export const generationChunkSchema = z.object({
   citations: z.array(citationSchema).optional(),
   /** On the last chunk of an answer that quotes documents. */
   certainty: certaintySchema.optional(),
+  /** On the last chunk of an answer that a model wrote from documents. */
+  support: supportSchema.optional(),
   /** On the last chunk of the stream only. */
   usage: usageSchema.optional(),
   model: z.string().optional(),

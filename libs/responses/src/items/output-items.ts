@@ -19,7 +19,14 @@ export interface FileCitation {
   /** The web address of a linked document, or of the passage in the page. */
   url?: string;
   chunk_id: string;
+  /** The number `[n]` of the passage in the text. */
+  passage: number;
+  /** The nearest sentence of the passage, and its offsets in the text of the chunk. */
   quote: string;
+  quote_start?: number;
+  quote_end?: number;
+  /** The text has no marker: the words of the answer are those of the passage. */
+  inferred?: boolean;
 }
 
 export interface OutputText {
@@ -170,7 +177,8 @@ export function fileCitations(
   documents: readonly RetrievedDocument[],
 ): FileCitation[] {
   const byId = new Map(documents.map((document) => [document.id, document]));
-  return citations.flatMap(({ documentId, endIndex, quote }): FileCitation[] => {
+  return citations.flatMap((citation): FileCitation[] => {
+    const { documentId, endIndex, quote, passage, quoteStart, quoteEnd, inferred } = citation;
     const document = byId.get(documentId);
     if (!document || quote === '') return [];
     const page = pageOfQuote(document, quote);
@@ -183,7 +191,10 @@ export function fileCitations(
         ...(page !== undefined && { page }),
         ...(url !== undefined && { url }),
         chunk_id: document.id,
+        passage,
         quote,
+        ...(quoteStart !== undefined && { quote_start: quoteStart, quote_end: quoteEnd }),
+        ...(inferred && { inferred }),
       },
     ];
   });

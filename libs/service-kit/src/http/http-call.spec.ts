@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { sendEventStream } from './event-stream.js';
-import { ignoredHeader, setIgnored } from './http-call.js';
+import { ignoredHeader, setIgnored, setSupport } from './http-call.js';
 
 describe('ignoredHeader', () => {
   it('names each field once', () => {
@@ -13,6 +13,22 @@ describe('ignoredHeader', () => {
     expect(ignoredHeader([`x${'y'.repeat(300_000)}`]).length).toBeLessThanOrEqual(128);
     expect(ignoredHeader(Array.from({ length: 1000 }, (_, index) => `field${index}`)).length).toBe(1024);
   });
+});
+
+it('setSupport sums up the answers', async () => {
+  const app = Fastify();
+  app.get<{ Querystring: { cited?: string } }>('/', (request, reply) => {
+    const support = { statements: 2, cited: Number(request.query.cited), unknown: [7] };
+    setSupport(reply, request.query.cited ? [support, { ...support, statements: 1, cited: 1 }] : []);
+    return {};
+  });
+  const { headers } = await app.inject('/?cited=1');
+  expect(headers).toMatchObject({
+    'x-meganest-citation-coverage': '0.67',
+    'x-meganest-unknown-citations': '7',
+  });
+  expect((await app.inject('/')).headers).not.toHaveProperty('x-meganest-citation-coverage');
+  await app.close();
 });
 
 describe('a streamed answer', () => {

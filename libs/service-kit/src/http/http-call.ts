@@ -1,4 +1,4 @@
-import { MegaNestError, Patience, startSpan, type RunningSpan } from '#contracts';
+import { coverageOf, MegaNestError, Patience, startSpan, type RunningSpan, type Support } from '#contracts';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
@@ -190,4 +190,20 @@ export function setIgnored(reply: FastifyReply, fields: readonly string[]): void
 /** Names the steps that failed or came too late, so that the client knows of a degraded answer. */
 export function setDegraded(reply: FastifyReply, steps: readonly string[]): void {
   if (steps.length > 0) void reply.header(degradedHeaderName, ignoredHeader(steps));
+}
+
+const coverageHeaderName = 'x-meganest-citation-coverage';
+const unknownCitationsHeaderName = 'x-meganest-unknown-citations';
+
+/** Says which share of the statements of answers has a citation, and which of their numbers have no passage. */
+export function setSupport(reply: FastifyReply, supports: readonly Support[]): void {
+  const all = {
+    statements: supports.reduce((sum, { statements }) => sum + statements, 0),
+    cited: supports.reduce((sum, { cited }) => sum + cited, 0),
+    unknown: supports.flatMap(({ unknown }) => unknown),
+  };
+  const coverage = coverageOf(all);
+  if (coverage !== undefined) void reply.header(coverageHeaderName, String(coverage));
+  if (all.unknown.length > 0)
+    void reply.header(unknownCitationsHeaderName, ignoredHeader(all.unknown.map(String)));
 }

@@ -35,6 +35,15 @@ describe('Metrics', () => {
     expect(await metrics.statistics()).toMatchObject({ work: { count: 250 } });
   });
 
+  it('counts the statements of answers with and without a citation', async () => {
+    const metrics = new Metrics('test');
+    metrics.countSupport({ statements: 3, cited: 2, unknown: [9] });
+    const shown = await metrics.registry.metrics();
+    expect(shown).toContain('meganest_statements_total{cited="true",service="test"} 2');
+    expect(shown).toContain('meganest_statements_total{cited="false",service="test"} 1');
+    expect(shown).toContain('meganest_unknown_citations_total{service="test"} 1');
+  });
+
   it('counts the answers that were made without a step, by step and reason', async () => {
     const metrics = new Metrics('test');
     metrics.countDegraded('chatqna', 'reranking', 'deadline_exceeded');

@@ -1,4 +1,10 @@
-import { MegaNestError, type GenerationChunk, type LatencyDigest, type OperationDigest } from '#contracts';
+import {
+  MegaNestError,
+  type GenerationChunk,
+  type LatencyDigest,
+  type OperationDigest,
+  type Support,
+} from '#contracts';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, Summary } from 'prom-client';
 import { z } from 'zod';
 import { startGenAi, type GenAiCall, type GenAiMeasurement } from '../tracing/gen-ai.js';
@@ -79,6 +85,19 @@ export class Metrics {
     name: 'meganest_degraded_total',
     help: 'Answers that were made without a step, which failed or came too late',
     labelNames: ['operation', 'step', 'reason'],
+    registers: [this.registry],
+    collect: this.#enterAll,
+  });
+  readonly #statements = new Counter({
+    name: 'meganest_statements_total',
+    help: 'Statements of answers that a model wrote from documents, with and without a citation',
+    labelNames: ['cited'],
+    registers: [this.registry],
+    collect: this.#enterAll,
+  });
+  readonly #unknownCitations = new Counter({
+    name: 'meganest_unknown_citations_total',
+    help: 'Numbers in answers without a passage, which were removed',
     registers: [this.registry],
     collect: this.#enterAll,
   });
@@ -171,6 +190,15 @@ export class Metrics {
   /** Counts an answer of an operation that was made without a step. */
   countDegraded(operation: string, step: string, reason: string): void {
     this.#enter(() => this.#degraded.inc({ operation, step, reason }));
+  }
+
+  /** Counts the statements of an answer, and its numbers without a passage. */
+  countSupport({ statements, cited, unknown }: Support): void {
+    this.#enter(() => {
+      this.#statements.inc({ cited: 'true' }, cited);
+      this.#statements.inc({ cited: 'false' }, statements - cited);
+      this.#unknownCitations.inc(unknown.length);
+    });
   }
 
   /** The current values by the names of the gauges; a gauge that cannot be read is absent. */

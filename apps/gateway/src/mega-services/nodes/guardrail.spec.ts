@@ -187,6 +187,13 @@ describe('guardAnswers', () => {
     ]);
   });
 
+  it('drops the citations whose quotes, the words of a document, a rule finds', async () => {
+    const quoting = (quote: string) => ({ ...citation(0, 4), quote });
+    const citations = [quoting('A secret.'), quoting('It rains.'), quoting('Of plan nine.')];
+    const [guarded] = await guard({ choice: 0, text: 'Rain', finishReason: 'stop', citations });
+    expect(guarded?.citations?.map(({ quote }) => quote)).toEqual(['It rains.']);
+  });
+
   it('withholds what the model thinks, which no guard has judged', async () => {
     async function* thinking() {
       await Promise.resolve();

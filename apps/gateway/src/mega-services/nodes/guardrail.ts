@@ -24,7 +24,7 @@ interface OpenAnswer {
 /**
  * Judges the sentences of answers, and yields them as judged. The message of the rule replaces a blocked sentence and
  * ends its answer (`content_filter`). Citations are moved with the text that they belong to. A citation of redacted
- * text is dropped.
+ * text, and one whose quote a rule finds, is dropped.
  */
 export async function* guardAnswers(
   sentences: AsyncIterable<GenerationChunk>,
@@ -39,8 +39,23 @@ export async function* guardAnswers(
       continue;
     }
     const judged = chunk.text === '' ? undefined : await judge(chunk.text);
-    yield judged?.action === 'block' ? blockedChunk(chunk, judged, answer) : keptChunk(chunk, judged, answer);
+    if (judged?.action === 'block') {
+      yield blockedChunk(chunk, judged, answer);
+      continue;
+    }
+    const citations = await citationsWithin(chunk.citations ?? [], judge);
+    yield keptChunk({ ...chunk, citations }, judged, answer);
   }
+}
+
+/** The citations whose quotes, the words of a document, pass as they are. */
+async function citationsWithin(
+  citations: readonly Citation[],
+  judge: (text: string) => Promise<GuardrailJudgement>,
+): Promise<Citation[]> {
+  const kept: Citation[] = [];
+  for (const citation of citations) if ((await judge(citation.quote)).action === 'pass') kept.push(citation);
+  return kept;
 }
 
 function blockedChunk(
@@ -73,13 +88,13 @@ function keptChunk(
     }
   }
   answer.read += text.length;
-  const moved = citations?.flatMap((citation) => moveCitation(citation, answer.changes));
+  const moved = (citations ?? []).flatMap((citation) => moveCitation(citation, answer.changes));
   return {
     ...rest,
     text: redacted ? judged.text : text,
     // The tokens would reveal the redacted text.
     ...(logprobs && !redacted && { logprobs }),
-    ...(moved && moved.length > 0 && { citations: moved }),
+    ...(moved.length > 0 && { citations: moved }),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   SchemaPipe,
   sendEventStream,
   setIgnored,
+  setSupport,
   type HttpCall,
 } from '#service-kit';
 import { ResponseItemsRepository } from '#storage';
@@ -163,6 +164,7 @@ function setResponseHeaders(reply: FastifyReply, plan: ResponsePlan, run: Respon
   const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
   setIgnored(reply, ignored);
   setStepHeaders(reply, run.generation?.degraded ?? [], run.generation?.receipt());
+  setSupport(reply, run.generation?.supports ?? []);
 }
 
 async function sendResponse(reply: FastifyReply, response: ResponseObject): Promise<void> {

@@ -1,4 +1,11 @@
-import { isAttached, MegaNestError, withoutFiles, type ChatMessage, type GenerationChunk } from '#contracts';
+import {
+  isAttached,
+  MegaNestError,
+  withoutFiles,
+  type ChatMessage,
+  type GenerationChunk,
+  type Support,
+} from '#contracts';
 import type { RunReceipt } from '#dag';
 import { namingFormParams, namingToolParams } from '#openai-api';
 import { fileSearchSteps, modelTools, type MachineStep } from '#responses';
@@ -26,6 +33,8 @@ export interface ResponseGeneration {
   degraded: ReadonlySet<string>;
   /** The times of the steps of a mega service, once it runs. */
   receipt: () => RunReceipt | undefined;
+  /** How far documents support the answers so far. */
+  supports: readonly Support[];
   /** Errors of tools and of generations are thrown here. Leaving the iteration ends the work. */
   steps: AsyncIterable<MachineStep>;
 }
@@ -52,13 +61,14 @@ export class GenerationStarter {
     const call = { ...asked, model: model.languageModel };
     const { degraded } = model;
     const ignored = model.ignored.map(inResponseNames);
+    const supports: Support[] = [];
     if (!model.isMegaService) {
       const preparation = { plan, call, model, patient, degraded };
       const steps = plan.job.warmUp ? this.#warmUp(preparation) : this.#compactedWithTools(preparation);
-      return { ignored, degraded, receipt: () => undefined, steps };
+      return { ignored, degraded, receipt: () => undefined, supports, steps: notingSteps(steps, supports) };
     }
     // A mega service has no prompt to read before its question.
-    if (plan.job.warmUp) return { ignored, degraded, receipt: () => undefined, steps: noAnswer() };
+    if (plan.job.warmUp) return { ignored, degraded, receipt: () => undefined, supports, steps: noAnswer() };
     let receipt: (() => RunReceipt) | undefined;
     const open = async () => {
       const run = await this.#runMegaService(plan, model, call);
@@ -66,7 +76,7 @@ export class GenerationStarter {
       return run;
     };
     const steps = megaServiceSteps(plan.job, () => (patient ? patiently(open, call) : open()));
-    return { ignored, degraded, receipt: () => receipt?.(), steps };
+    return { ignored, degraded, receipt: () => receipt?.(), supports, steps: notingSteps(steps, supports) };
   }
 
   async *#compactedWithTools(preparation: Preparation): AsyncGenerator<MachineStep> {
@@ -184,6 +194,17 @@ interface Preparation {
 async function* noAnswer(): AsyncGenerator<MachineStep> {
   await Promise.resolve();
   yield { type: 'no_answer' };
+}
+
+/** Passes steps on, and takes down how far documents support each answer. */
+async function* notingSteps(
+  steps: AsyncIterable<MachineStep>,
+  supports: Support[],
+): AsyncGenerator<MachineStep> {
+  for await (const step of steps) {
+    if (step.type === 'chunk' && step.chunk.support) supports.push(step.chunk.support);
+    yield step;
+  }
 }
 
 async function* chunksOf(open: () => Promise<ChatRun>): AsyncGenerator<GenerationChunk> {

@@ -70,6 +70,7 @@ function runOf({
       Promise.resolve({
         ignored: [],
         degraded: new Set<string>(),
+        supports: [],
         receipt: () => undefined,
         steps: chunks(signal),
       }),

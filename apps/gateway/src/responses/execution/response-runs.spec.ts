@@ -41,7 +41,13 @@ function newRuns({
     await (answers === false ? new Promise(() => {}) : answers);
   }
   const start = () =>
-    Promise.resolve({ ignored: [], degraded: new Set<string>(), receipt: () => undefined, steps: speak() });
+    Promise.resolve({
+      ignored: [],
+      degraded: new Set<string>(),
+      supports: [],
+      receipt: () => undefined,
+      steps: speak(),
+    });
   const starter = { start } as unknown as GenerationStarter;
   const choose = ({ initial }: ResponsePlan) => ({ ...ephemeral, isDurable: initial.background });
   const persistence = { choose } as unknown as ResponsePersistence;

@@ -60,7 +60,13 @@ function takeOver(configuredKeys: string[], { takeovers = 1, sweeps = 1 } = {}) 
         await Promise.resolve();
         yield { type: 'chunk' as const, chunk: { choice: 0, text: 'done' } };
       })();
-      return Promise.resolve({ ignored: [], degraded: new Set<string>(), receipt: () => undefined, steps });
+      return Promise.resolve({
+        ignored: [],
+        degraded: new Set<string>(),
+        supports: [],
+        receipt: () => undefined,
+        steps,
+      });
     },
   } as unknown as GenerationStarter;
   const environment = {

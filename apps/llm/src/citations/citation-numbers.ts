@@ -16,7 +16,7 @@ export class CitationNumbers {
  * Citations in the order of their numbers: number n is the n-th one, as clients expect that count their sources.
  * Repeated citations of a passage follow after the first citation of each passage.
  */
-export function byNumber(citations: readonly Citation[]): Citation[] {
+export function byNumber<Cited extends Citation>(citations: readonly Cited[]): Cited[] {
   const seen = new Set<number>();
   const isFirst = ({ passage }: Citation) => !seen.has(passage) && seen.add(passage);
   const first = citations.filter(isFirst).toSorted((left, right) => left.passage - right.passage);
