@@ -69,7 +69,7 @@ describe('a follow-up with a model that writes', () => {
     ['hangs', { text: rewritten, pauseMs: 4_000 }, 'deadline_exceeded'],
     ['answers instead', { text: 'The city of Marl paid for the Zorvan observatory.' }, 'not_a_question'],
     ['says nothing', { text: '' }, 'empty'],
-    ['thinks and says nothing', { reasoning: 'Who is it?' }, 'empty'],
+    ['thinks and says nothing', { reasoning: 'Who is it?' }, 'bad_upstream'],
     ['talks about something else', { text: 'What is the capital of France?' }, 'off_topic'],
     ['goes on and on', { text: 'Who paid, and who '.repeat(60) }, 'too_long'],
     [

@@ -174,10 +174,10 @@ describe('a WebSocket on GET /v1/responses', () => {
     const events = await client.turn({
       model,
       input: 'x',
-      service_tier: 'flex',
+      prompt_cache_retention: '24h',
       client_metadata: { a: 'b' },
     });
-    expect(events[0]?.headers?.['x-meganest-ignored']).toMatch(/service_tier.*client_metadata/);
+    expect(events[0]?.headers?.['x-meganest-ignored']).toMatch(/prompt_cache_retention.*client_metadata/);
     expect(events[1]).not.toHaveProperty('headers');
   });
 

@@ -164,11 +164,11 @@ describe('creating a response', () => {
       model,
       input: 'x',
       tools,
-      service_tier: 'flex',
+      prompt_cache_retention: '24h',
       foo: 1,
     });
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('x-meganest-ignored')).toBe('service_tier, tools.web_search, foo');
+    expect(answer.headers.get('x-meganest-ignored')).toBe('prompt_cache_retention, tools.web_search, foo');
   });
 
   it.each([

@@ -1,5 +1,29 @@
+import { generationParametersSchema, templateVariablesSchema, type TemplateVariables } from '#contracts';
 import { baseEnvironmentSchema, bytes, count, portSchema, type Profile } from '#service-kit';
+import { littleEffort } from '#openai-api';
 import { z } from 'zod';
+
+/** Parameters that an operator can set for all requests: of the generation, and for the reasoning of the model. */
+const ownParametersSchema = z.strictObject({
+  ...generationParametersSchema.omit({
+    constraint: true,
+    n: true,
+    logprobs: true,
+    top_logprobs: true,
+    best_of: true,
+  }).shape,
+  reasoning_effort: z.string().min(1).optional(),
+  chat_template_kwargs: templateVariablesSchema.optional(),
+});
+
+function parsedJson(text: string, context: z.RefinementCtx): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be a JSON object such as {"temperature": 0.2}' });
+    return z.NEVER;
+  }
+}
 
 export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_PORT: portSchema.default(9000),
@@ -21,6 +45,8 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
     .default(['text']),
   /** Context length in tokens of the model at LLM_ENDPOINT, where its engine does not report it. */
   LLM_CONTEXT_LENGTH: count(64).optional(),
+  /** Parameters of requests that do not set them, as a JSON object; in place of those of the profile. */
+  LLM_PARAMETERS: z.string().transform(parsedJson).pipe(ownParametersSchema).optional(),
   /** Whether the model calls tools; auto: yes with a chat template that supports tools, or with LLM_ENDPOINT. */
   LLM_TOOLS: z.enum(['auto', 'true', 'false']).default('auto'),
   /** Timeout for a language model that rewrites a follow-up question; 0: no rewriting; default: by the profile. */
@@ -39,6 +65,8 @@ export type LlmSettings = Pick<Profile['llm'], 'parameters' | 'grounding'> &
   Partial<Pick<Profile['llm'], 'writes' | 'condenseTimeoutMs'>> & {
     /** Whether the model calls tools; absent: by its chat template. */
     readonly callsTools?: boolean;
+    /** Variables for the chat template of requests that do not set them. */
+    readonly templateVariables?: TemplateVariables;
   };
 
 /** Settings of the profile's model, or of the configured engine or model in its place. */
@@ -46,13 +74,13 @@ export function selectSettings(
   { llm }: Profile,
   environment: Pick<
     LlmEnvironment,
-    'LLM_ENDPOINT' | 'LLM_MODEL_ID' | 'LLM_TOOLS' | 'LLM_CONDENSE_TIMEOUT_MS'
+    'LLM_ENDPOINT' | 'LLM_MODEL_ID' | 'LLM_TOOLS' | 'LLM_CONDENSE_TIMEOUT_MS' | 'LLM_PARAMETERS'
   >,
 ): LlmSettings {
   const replaced =
     environment.LLM_ENDPOINT !== undefined || (environment.LLM_MODEL_ID ?? llm.model) !== llm.model;
-  const chosen = (replaced && llm.endpoint) || llm;
-  const settings = environment.LLM_ENDPOINT === undefined ? chosen : withoutParameters(chosen);
+  const ofModel = environment.LLM_ENDPOINT === undefined ? llm : withoutParameters(llm);
+  const settings = withParameters((replaced && llm.endpoint) || ofModel, environment.LLM_PARAMETERS);
   const { LLM_TOOLS: tools, LLM_CONDENSE_TIMEOUT_MS: condenseTimeoutMs } = environment;
   return {
     ...settings,
@@ -61,7 +89,27 @@ export function selectSettings(
   };
 }
 
-/** An engine has defaults of its own, and some refuse a limit or a temperature: only the caller's are sent. */
+/** The variable has precedence over the profile, also for answers from passages. */
+function withParameters(settings: LlmSettings, given: LlmEnvironment['LLM_PARAMETERS']): LlmSettings {
+  if (!given) return settings;
+  const { reasoning_effort: effort, chat_template_kwargs: variables, ...parameters } = given;
+  const templateVariables = {
+    ...(effort !== undefined && { reasoning_effort: effort, enable_thinking: !littleEffort.has(effort) }),
+    ...variables,
+  };
+  const { grounding } = settings;
+  return {
+    ...settings,
+    parameters: { ...settings.parameters, ...parameters },
+    grounding: { ...grounding, parameters: { ...grounding.parameters, ...parameters } },
+    ...(Object.keys(templateVariables).length > 0 && { templateVariables }),
+  };
+}
+
+/**
+ * An engine has defaults of its own, and some refuse a limit or a temperature: it does not get the parameters of the local
+ * model that it replaces.
+ */
 function withoutParameters(settings: LlmSettings): LlmSettings {
   const { parameters: _local, ...grounding } = settings.grounding;
   return { ...settings, parameters: {}, grounding };

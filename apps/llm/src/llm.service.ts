@@ -22,6 +22,7 @@ import {
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { askAgain } from './forms/ask-again.js';
 import { FormChecker } from './forms/form-checker.js';
+import { answerAfterReasoning } from './forms/spent-on-reasoning.js';
 import { detectToolFormat, type GenerateRequest } from './tools/tool-format.js';
 import { llmSettings, type LlmSettings } from './llm.environment.js';
 import { assertImages } from './load-images.js';
@@ -95,12 +96,15 @@ export class LlmService implements OnApplicationShutdown {
     const genAi = { side: 'server', model: this.generator.info.id, traceparent } as const;
     const measure = new GenerationMeasure(this.metrics, 'generate', genAi);
     try {
-      const { chunks, model, settle } = await this.#answer(request, signal);
+      const ignored = new Set<string>();
+      const { chunks, model, settle } = await this.#answer(request, signal, ignored);
       for await (const chunk of chunks) {
         measure.note(chunk);
         if (chunk.usage) settle(chunk.usage);
         if (chunk.support) this.metrics.countSupport(chunk.support);
-        yield chunk.usage ? { ...chunk, model } : chunk;
+        const fields = ignored.size > 0 ? { ignored: [...ignored] } : {};
+        ignored.clear();
+        yield chunk.usage ? { ...chunk, ...fields, model } : { ...chunk, ...fields };
       }
       measure.succeed();
     } catch (error) {
@@ -146,6 +150,14 @@ export class LlmService implements OnApplicationShutdown {
     return variables ? { chat_template_kwargs: variables } : {};
   }
 
+  /** The request without reasoning; undefined if the model cannot be asked so, or is already. */
+  #withoutThinking(request: GenerateRequest): GenerateRequest | undefined {
+    const { chat_template_kwargs: off } = this.withoutThinking;
+    if (!off || request.chat_template_kwargs?.['enable_thinking'] === false) return undefined;
+    const { reasoning_effort: _effort, ...given } = request.chat_template_kwargs ?? {};
+    return { ...request, chat_template_kwargs: { ...given, ...off } };
+  }
+
   get #condensesWithinMs(): number | undefined {
     return this.settings.writes === false ? undefined : this.settings.condenseTimeoutMs;
   }
@@ -165,18 +177,35 @@ export class LlmService implements OnApplicationShutdown {
     return this.settings.callsTools ?? (!template || detectToolFormat(template.source).inTemplate);
   }
 
-  async #answer(request: GenerateRequest, signal: AbortSignal): Promise<OpenAnswer> {
+  /** `ignored` gets the fields of the request that the engine does not take. */
+  async #answer(request: GenerateRequest, signal: AbortSignal, ignored: Set<string>): Promise<OpenAnswer> {
     const { id, modalities } = this.generator.info;
     assertServedModel(request.model, id);
     assertImages(request.messages, modalities);
     const answer = this.answerer && this.#quote(this.answerer, request, signal);
     if (answer) return answer;
     if (!taskOf(request) && foundNothing(request)) return this.#refuse(request);
-    const plan = await planAnswer(request, this.settings, this.generator, this.#forms);
-    const { request: asked, read, mayBreak, check } = plan;
+    const plan = (given: GenerateRequest) => planAnswer(given, this.settings, this.generator, this.#forms);
+    const { request: asked, mayBreak, check, read } = await plan(request);
     const tally = new TokenTally(this.metrics);
+    const reportIgnored = (fields: readonly string[]) => fields.forEach((field) => ignored.add(field));
+    const generate = (planned: ModelRequest, correction?: ChatMessage) => {
+      const turns = correction ? withTurn(planned, correction) : planned;
+      // A local model's thread cannot get a function.
+      const model = this.isRemote ? { ...turns, reportIgnored } : turns;
+      return tally.count(this.generator.generate(model, signal));
+    };
+    const quiet = this.#withoutThinking(request);
     const ask = (correction?: ChatMessage) =>
-      read(tally.count(this.generator.generate(correction ? withTurn(asked, correction) : asked, signal)));
+      answerAfterReasoning(read(generate(asked, correction)), {
+        limit: request.max_tokens,
+        askAgain:
+          quiet &&
+          (async () => {
+            const again = await plan(quiet);
+            return again.read(generate(again.request, correction));
+          }),
+      });
     const events = mayBreak ? askAgain(ask, request.whole === true) : ask();
     const count = () => this.generator.countPromptTokens(asked.messages, asked.chatTemplateKwargs);
     const chunks = check(events, () => tally.soFar(count));

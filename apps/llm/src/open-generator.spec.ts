@@ -73,6 +73,34 @@ it.each(['bundled', 'hub', 'hub-small', 'hub-large'])(
   },
 );
 
+it('sends an engine the parameters of the section for engines, and those of LLM_PARAMETERS first', () => {
+  const engine = { LLM_ENDPOINT: 'http://127.0.0.1:1/v1' };
+  const { endpoint } = profile.llm;
+  const grounding = { ...endpoint!.grounding, parameters: { temperature: 0.3 } };
+  const own = {
+    ...profile,
+    llm: { ...profile.llm, endpoint: { ...endpoint!, parameters: { top_p: 0.5 }, grounding } },
+  };
+  expect(selectSettings(own, environmentOf(engine))).toMatchObject({
+    parameters: { top_p: 0.5 },
+    grounding: { parameters: { temperature: 0.3 } },
+  });
+  const LLM_PARAMETERS = '{"temperature": 0.7, "reasoning_effort": "none"}';
+  expect(selectSettings(own, environmentOf({ ...engine, LLM_PARAMETERS }))).toMatchObject({
+    parameters: { top_p: 0.5, temperature: 0.7 },
+    grounding: { parameters: { temperature: 0.7 } },
+    templateVariables: { reasoning_effort: 'none', enable_thinking: false },
+  });
+});
+
+it.each([
+  ['temperature 0.2', /LLM_PARAMETERS.*JSON object/s],
+  ['{"temperature": 9}', /LLM_PARAMETERS.*temperature/s],
+  ['{"tempature": 1}', /LLM_PARAMETERS.*tempature/s],
+])('refuses LLM_PARAMETERS=%s', (LLM_PARAMETERS, message) => {
+  expect(() => environmentOf({ LLM_PARAMETERS })).toThrow(message);
+});
+
 it('serves the weights that LLM_WEIGHTS names', async () => {
   const backends: string[] = [];
   for (const LLM_WEIGHTS of ['int4', 'fp32', 'auto']) {

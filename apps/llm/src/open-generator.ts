@@ -7,7 +7,8 @@ import type { LlmEnvironment } from './llm.environment.js';
 export const generatorToken = Symbol('generator');
 
 /** A local model, or a remote engine with a health check. */
-export type LlmGenerator = Generator & Partial<Pick<RemoteGenerator, 'check' | 'withoutThinking'>>;
+export type LlmGenerator = Generator &
+  Partial<Pick<RemoteGenerator, 'check' | 'thoughts' | 'withoutThinking'>>;
 
 /** Loads the configured model, or connects to its engine. Errors: an Error with the failed part and the reason. */
 export async function openGenerator(environment: LlmEnvironment, profile: Profile): Promise<LlmGenerator> {

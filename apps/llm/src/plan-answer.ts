@@ -14,7 +14,8 @@ import { evidenceTokens, fitPassages, passagesWithin, type Passage } from './gro
 import type { FormChecker } from './forms/form-checker.js';
 import type { GenerateRequest } from './tools/tool-format.js';
 import type { LlmSettings } from './llm.environment.js';
-import { planCalls, type CallPlan } from './tools/plan-calls.js';
+import type { LlmGenerator } from './open-generator.js';
+import { planCalls, type CallOptions, type CallPlan } from './tools/plan-calls.js';
 
 /** The request to the model, and the steps that read and check its answer. */
 export interface AnswerPlan {
@@ -33,7 +34,7 @@ const defaultAnswerTokens = 1024;
 /** Upper estimate for the tokens of a chat template around each message. */
 const templateTokens = 16;
 
-type Model = Pick<Generator, 'info' | 'countPromptTokens' | 'template'>;
+type Model = Pick<Generator, 'info' | 'countPromptTokens' | 'template'> & Pick<LlmGenerator, 'thoughts'>;
 
 /** Plans plain chat with its tools, or an answer that is grounded on documents. */
 export async function planAnswer(
@@ -44,13 +45,13 @@ export async function planAnswer(
 ): Promise<AnswerPlan> {
   const { messages, documents, neighbours, documents_told, chat_template, labels, ...others } = request;
   const { model: _model, whole: _whole, ...rest } = others;
-  const { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint, ...given } = rest;
+  const { tools: _tools, tool_choice: _choice, parallel_tool_calls: _calls, ...sampling } = rest;
+  const { chat_template_kwargs: _variables, constraint: _form, ...given } = sampling;
   const ofCaller = withoutUndefined(given);
   const { noAnswer } = settings.grounding;
   const plain = { ...settings.parameters, ...ofCaller };
   const turns = messages.map(withKnownRole);
-  const grounded = documents !== undefined && documents.length > 0;
-  const callOptions = { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint, grounded };
+  const callOptions = callOptionsOf(request, settings, generator);
   const plan = (
     prompt: readonly ChatMessage[],
     parameters: GenerationParameters,
@@ -99,6 +100,19 @@ export async function planAnswer(
 function formOf(constraint: GenerationParameters['constraint']): AnswerForm {
   if (!constraint || constraint.type === 'structural_tag') return 'text';
   return constraint.type === 'json_object' || constraint.type === 'json_schema' ? 'json' : 'raw';
+}
+
+function callOptionsOf(
+  request: GenerateRequest,
+  { templateVariables }: LlmSettings,
+  { thoughts }: Model,
+): CallOptions {
+  const { tools, tool_choice, parallel_tool_calls, constraint, whole, documents = [] } = request;
+  const chat_template_kwargs = templateVariables
+    ? { ...templateVariables, ...request.chat_template_kwargs }
+    : request.chat_template_kwargs;
+  const calls = { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint };
+  return { ...calls, grounded: documents.length > 0, whole, thoughts };
 }
 
 interface Grounding {

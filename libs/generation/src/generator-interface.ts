@@ -34,6 +34,8 @@ export interface GenerateRequest {
   readonly parallelToolCalls?: boolean;
   /** Forwarded to remote engines. */
   readonly labels?: RequestLabels;
+  /** Called before the first event with the fields that a remote engine does not take, so that they were not sent. */
+  readonly reportIgnored?: (fields: readonly string[]) => void;
 }
 
 /** A part of one of the completions. */

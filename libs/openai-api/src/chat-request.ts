@@ -42,6 +42,8 @@ const bodySchema = z.looseObject({
   user: z.string().nullish(),
   safety_identifier: z.string().max(64).nullish(),
   prompt_cache_key: z.string().max(64).nullish(),
+  verbosity: z.string().nullish(),
+  service_tier: z.string().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
 });
 
@@ -51,7 +53,13 @@ type Body = WithoutNulls<z.output<typeof bodySchema>>;
 type WithoutNulls<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], null> };
 
 /** Fields in which an empty text means "not set". */
-const emptyFields: ReadonlySet<string> = new Set(['model', 'stop', 'reasoning_effort']);
+const emptyFields: ReadonlySet<string> = new Set([
+  'model',
+  'stop',
+  'reasoning_effort',
+  'verbosity',
+  'service_tier',
+]);
 
 /**
  * OpenAI's clients send null for "not set", some also an empty text. One pass here costs half as much as a transform of each
@@ -116,23 +124,30 @@ function labelsOf({
   user,
   safety_identifier,
   prompt_cache_key,
+  verbosity,
+  service_tier,
 }: Body): Pick<ChatCompletionRequest, 'labels'> {
-  const given = Object.entries({ user, safety_identifier, prompt_cache_key }).filter(
-    ([, value]) => value !== undefined,
-  );
+  const labels = { user, safety_identifier, prompt_cache_key, verbosity, service_tier };
+  const given = Object.entries(labels).filter(([, value]) => value !== undefined);
   return given.length > 0 ? { labels: Object.fromEntries(given) } : {};
 }
 
 /**
- * Returns the labels without effect. A local model finds cached prefixes by their content, without a key, and the log
- * has the user. A remote engine gets all labels.
+ * Returns the labels without effect. A local model finds cached prefixes by their content, without a key, has one class
+ * of service, and the log has the user. A remote engine gets all labels.
  */
 export function unusedLabels(
   labels: RequestLabels | undefined,
   model: Pick<ModelInfo, 'templateVariables'> | undefined,
 ): string[] {
   const isElsewhere = model !== undefined && model.templateVariables === undefined;
-  return labels?.prompt_cache_key !== undefined && !isElsewhere ? ['prompt_cache_key'] : [];
+  if (!labels || isElsewhere) return [];
+  const { prompt_cache_key: key, verbosity, service_tier: tier } = labels;
+  return [
+    ...(key !== undefined ? ['prompt_cache_key'] : []),
+    ...(verbosity !== undefined ? ['verbosity'] : []),
+    ...(tier !== undefined && tier !== 'auto' && tier !== 'default' ? ['service_tier'] : []),
+  ];
 }
 
 /** Returns the unknown fields that are ignored. Errors: unsupported_parameter for an unknown field that is refused. */

@@ -161,17 +161,25 @@ export class ReportedUsage {
     this.#reasoning = given.completion_tokens_details?.reasoning_tokens ?? this.#reasoning;
   }
 
-  /** The usage; numbers that the engine does not report come from the total or from the estimates. */
-  async orEstimate(pieces: number, promptTokens: () => Promise<number>): Promise<TokenUsage> {
+  /**
+   * The usage; numbers that the engine does not report come from the total or from the estimates. `reasoning`: the number
+   * of pieces that are reasoning.
+   */
+  async orEstimate(
+    { pieces, reasoning }: { pieces: number; reasoning: number },
+    promptTokens: () => Promise<number>,
+  ): Promise<TokenUsage> {
     const total = this.#total ?? 0;
     const completionTokens =
       this.#completion ?? (total > (this.#prompt ?? total) ? total - this.#prompt! : pieces);
     const rest = total - completionTokens;
+    const thought =
+      this.#reasoning ?? (reasoning > 0 ? Math.round((completionTokens * reasoning) / pieces) : 0);
     return {
       promptTokens: this.#prompt ?? (rest > 0 ? rest : await promptTokens()),
       completionTokens,
       cachedTokens: this.#cached ?? 0,
-      ...(this.#reasoning && { reasoningTokens: this.#reasoning }),
+      ...(thought > 0 && { reasoningTokens: thought }),
     };
   }
 }

@@ -31,6 +31,7 @@ export async function* completionEvents(
   const begun = new Set<number>();
   const usage = new ReportedUsage();
   let pieces = 0;
+  let reasoning = 0;
   let last: GenerationEvent | undefined;
   let isDone = false;
   for await (const frame of untilComplete(frames, () => open.size === 0)) {
@@ -44,6 +45,7 @@ export async function* completionEvents(
       if (!choice || !open.has(index)) continue;
       const event = eventOf(index, choice, server);
       if (event.text !== '' || event.reasoning !== undefined) pieces += 1;
+      if (event.text === '' && event.reasoning !== undefined) reasoning += 1;
       if (saysSomething(event)) begun.add(index);
       if (event.finishReason) open.delete(index);
       if (open.size === 0) last = event;
@@ -56,7 +58,7 @@ export async function* completionEvents(
     if (last) yield last;
     last = { choice, text: '', tokenIds: [], finishReason: 'stop' };
   }
-  if (last) yield { ...last, usage: await usage.orEstimate(pieces, promptTokens) };
+  if (last) yield { ...last, usage: await usage.orEstimate({ pieces, reasoning }, promptTokens) };
 }
 
 /** Ends at an error after the last answer is complete: only the usage can be missing. */

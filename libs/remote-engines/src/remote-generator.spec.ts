@@ -380,4 +380,80 @@ describe('openRemoteGenerator', () => {
     expect(await generator.countPromptTokens(messages)).not.toBe(77);
     expect(await generator.countPromptTokens(messages)).toBe(77);
   });
+
+  const owned = (owned_by: string): Answer => {
+    return (response) => sendJson(response, { data: [{ id: 'm', owned_by, max_model_len: 4096 }] });
+  };
+
+  it('counts with the tokenizer of llama.cpp, also of an older one', async () => {
+    const more: Record<string, Answer> = {
+      '/v1/models': owned('llamacpp'),
+      '/v1/chat/completions/input_tokens': (response) => sendJson(response, { input_tokens: 32 }),
+    };
+    expect(await (await open(stream(), more)).countPromptTokens(messages)).toBe(32);
+    await engine?.close();
+    const older: Record<string, Answer> = {
+      '/v1/models': owned('llamacpp'),
+      '/apply-template': (response) => sendJson(response, { prompt: '<|user|>Hello?<|assistant|>' }),
+      '/tokenize': (response, { body }) =>
+        sendJson(response, { tokens: (body['content'] as string).match(/\w+/g) }),
+    };
+    const generator = await open(stream(), older);
+    expect(await generator.countPromptTokens(messages)).toBe(3);
+    expect(await generator.countPromptTokens('One two')).toBe(2);
+    expect(engine?.requests.at(-1)?.body).toMatchObject({ add_special: true, parse_special: true });
+  });
+
+  it.each<[string, Record<string, Answer>, string, boolean]>([
+    [
+      'vLLM, by the tokens of a prompt',
+      {
+        '/v1/models': owned('vllm'),
+        '/tokenize': (response) => sendJson(response, { count: 2, token_strs: ['Hi', '<think>', 'Ċ'] }),
+      },
+      'm',
+      true,
+    ],
+    [
+      'llama.cpp, by a prompt',
+      {
+        '/v1/models': owned('llamacpp'),
+        '/apply-template': (response) => sendJson(response, { prompt: 'Hi<think>\n</think>\n' }),
+      },
+      'm',
+      false,
+    ],
+    [
+      'another engine, by the name of its model',
+      {
+        '/v1/models': (response) => sendJson(response, { data: [{ id: 'deepseek-r1:8b', owned_by: 'x' }] }),
+      },
+      'deepseek-r1:8b',
+      true,
+    ],
+  ])('knows whether answers begin within the reasoning of %s', async (_name, more, model, begin) => {
+    expect((await open(stream(), more, { model })).thoughts.begin).toBe(begin);
+  });
+
+  it('asks Ollama for the length that it serves once a model is loaded', async () => {
+    let isLoaded = false;
+    const chat: Answer = (response, request) => {
+      isLoaded = true;
+      return stream(delta('a', 0, 'stop'), done)(response, request);
+    };
+    const generator = await open(
+      chat,
+      {
+        '/v1/models': (response) => sendJson(response, { data: [{ id: 'q:latest', owned_by: 'library' }] }),
+        '/api/ps': (response) =>
+          sendJson(response, { models: isLoaded ? [{ name: 'q:latest', context_length: 32768 }] : [] }),
+        '/api/show': (response) => sendJson(response, { model_info: { 'q.context_length': 131072 } }),
+      },
+      { model: 'q' },
+    );
+    expect(generator.info).toMatchObject({ id: 'q:latest', maxInputTokens: 4096, assumesLength: true });
+    for await (const { text } of generator.generate({ messages, parameters: {} })) expect(text).toBe('a');
+    await expect.poll(() => generator.info).toMatchObject({ maxInputTokens: 32768 });
+    expect(generator.info).not.toHaveProperty('assumesLength');
+  });
 });

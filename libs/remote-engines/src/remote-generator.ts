@@ -1,5 +1,6 @@
 import { MegaNestError, type ChatMessage, type ModelInfo, type TemplateVariables } from '#contracts';
 import { estimateTokens } from '#text';
+import type { Response } from 'undici';
 import { z } from 'zod';
 import type { GenerateRequest, GenerationEvent, Generator } from '#generation';
 import { firstChatModel, purposeFields } from './choose-model.js';
@@ -13,10 +14,12 @@ import {
   type ContextLength,
   listedLength,
 } from './engine-kind.js';
+import { PromptCounter } from './prompt-counter.js';
+import { RefusedFields, type AcceptedRequest } from './refused-fields.js';
 import { remoteParameters } from './remote-constraint.js';
 import { remoteMessages, remoteTools } from './remote-messages.js';
 import { RemoteServer, type RemoteOptions } from './remote-server.js';
-import { thinkingFields, variablesWithoutThinking } from './thinking-fields.js';
+import { mayBeginWithThoughts, thinkingFields, variablesWithoutThinking } from './thinking-fields.js';
 
 export interface RemoteGeneratorOptions extends RemoteOptions {
   /** Id of one of the engine's models; default: the first in its list that chats. */
@@ -27,13 +30,26 @@ export interface RemoteGeneratorOptions extends RemoteOptions {
   readonly contextLength?: number;
 }
 
+/** How an engine gives the reasoning that it does not separate from the text. */
+export interface ThoughtForm {
+  /** Answers begin within the reasoning, and only its end has a mark: the prompt has the mark of its beginning. */
+  begin: boolean;
+  /** The engine said it, so that answers do not correct it. */
+  isKnown?: boolean;
+}
+
 /** A generator with a check of its engine that generates nothing. */
 export interface RemoteGenerator extends Generator {
+  /** The form of the reasoning in the text of its answers. The reader of the answers corrects it. */
+  readonly thoughts: ThoughtForm;
   /** Template variables that ask the model not to reason. Its engine gets them as the fields that it reads. */
   readonly withoutThinking: TemplateVariables;
   /** Checks that the engine answers. Errors: service_unavailable, bad_upstream. */
   check(signal: AbortSignal): Promise<void>;
 }
+
+/** Time between two questions for the length of a context. */
+const lengthPauseMs = 10_000;
 
 /** Context length if the engine does not report one. */
 const assumedContextLength = 8192;
@@ -61,7 +77,9 @@ export async function openRemoteGenerator(options: RemoteGeneratorOptions): Prom
   const model =
     options.model === undefined
       ? await firstChatModel(data, server)
-      : data.find(({ id }) => id === options.model);
+      : // Ollama lists `name:latest` for the name alone.
+        (data.find(({ id }) => id === options.model) ??
+        data.find(({ id }) => id === `${options.model}:latest`));
   if (!model) {
     const available = data.map(({ id }) => id).join(', ') || 'none';
     throw new MegaNestError('model_not_found', { model: options.model, available });
@@ -82,18 +100,38 @@ export async function openRemoteGenerator(options: RemoteGeneratorOptions): Prom
     created: model.created ?? Math.floor(Date.now() / 1000),
     ...(options.modalities && { modalities: options.modalities }),
   };
-  return new OpenAiGenerator(info, server, kind);
+  const counter = new PromptCounter(server, model.id, kind);
+  const opens = await counter.opensThinking();
+  const thoughts = { begin: opens ?? mayBeginWithThoughts(kind, model.id), isKnown: opens === true };
+  return new OpenAiGenerator(info, { server, kind, counter, thoughts });
+}
+
+interface Engine {
+  server: RemoteServer;
+  kind: EngineKind;
+  counter: PromptCounter;
+  thoughts: ThoughtForm;
 }
 
 class OpenAiGenerator implements RemoteGenerator {
-  /** False after the engine turned out not to have vLLM's `/tokenize`. */
-  #counts = true;
+  readonly #refused = new RefusedFields();
+  #info: ModelInfo;
+  #lengthAskedAt = 0;
 
   constructor(
-    readonly info: ModelInfo,
-    private readonly server: RemoteServer,
-    private readonly kind: EngineKind,
-  ) {}
+    info: ModelInfo,
+    private readonly engine: Engine,
+  ) {
+    this.#info = info;
+  }
+
+  get info(): ModelInfo {
+    return this.#info;
+  }
+
+  get thoughts(): ThoughtForm {
+    return this.engine.thoughts;
+  }
 
   async *generate(
     request: GenerateRequest,
@@ -103,13 +141,15 @@ class OpenAiGenerator implements RemoteGenerator {
     const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
     try {
       await this.#assertFits(request);
-      const response = await this.server.send({ ...this.#call(request), signal: ended });
+      const response = await this.#send(request, ended);
       const { messages, chatTemplateKwargs, parameters } = request;
-      yield* completionEvents(readCompletionStream(response, this.server, ended), {
+      const { server } = this.engine;
+      yield* completionEvents(readCompletionStream(response, server, ended), {
         choices: parameters.n ?? 1,
         promptTokens: () => this.countPromptTokens(messages, chatTemplateKwargs),
-        server: this.server,
+        server,
       });
+      if (this.#info.assumesLength) void this.#learnLength();
     } finally {
       left.abort();
     }
@@ -119,17 +159,16 @@ class OpenAiGenerator implements RemoteGenerator {
     return variablesWithoutThinking({ model: this.info.id });
   }
 
-  /** Counts exactly on engines with vLLM's `/tokenize`; otherwise estimates from the length. */
+  /** Counts exactly where the engine has its tokenizer in its API (vLLM, llama.cpp); otherwise estimates. */
   async countPromptTokens(
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number> {
-    const counted = this.#counts ? await this.#count(messages, chatTemplateKwargs) : undefined;
-    return counted ?? estimate(messages);
+    return (await this.engine.counter.count(messages, chatTemplateKwargs)) ?? estimate(messages);
   }
 
   async check(signal: AbortSignal): Promise<void> {
-    await this.server.json({ path: '/v1/models', signal }, modelsSchema);
+    await this.engine.server.json({ path: '/v1/models', signal }, modelsSchema);
   }
 
   close(): Promise<void> {
@@ -144,7 +183,7 @@ class OpenAiGenerator implements RemoteGenerator {
   async #assertFits({ messages, chatTemplateKwargs }: GenerateRequest): Promise<void> {
     const { id: model, maxInputTokens: limit, assumesLength } = this.info;
     if (assumesLength || Buffer.byteLength(textOf(messages)) <= limit) return;
-    const counted = this.#counts ? await this.#count(messages, chatTemplateKwargs) : undefined;
+    const counted = await this.engine.counter.count(messages, chatTemplateKwargs);
     const tokens = counted ?? Math.floor(estimate(messages) / 2);
     if (tokens <= limit) return;
     const param = 'messages';
@@ -156,16 +195,47 @@ class OpenAiGenerator implements RemoteGenerator {
     });
   }
 
-  #call(request: GenerateRequest) {
+  /** Ollama tells the length that it serves once it has loaded the model, which the first request does. */
+  async #learnLength(): Promise<void> {
+    if (Date.now() - this.#lengthAskedAt < lengthPauseMs) return;
+    this.#lengthAskedAt = Date.now();
+    const length = await askContextLength(this.engine.server, this.#info.id).catch(() => undefined);
+    if (!length || length.isGuess) return;
+    const { assumesLength: _guess, ...info } = this.#info;
+    this.#info = { ...info, maxInputTokens: length.tokens };
+  }
+
+  /** Sends a request without the fields that the engine refuses. Repeats it once, if the engine refuses one more. */
+  async #send(request: GenerateRequest, signal: AbortSignal): Promise<Response> {
+    const { path, body: whole, ignored: unsent } = this.#call(request);
+    const send = async () => {
+      const { body, ignored } = this.#refused.adapt(whole);
+      const response = await this.engine.server.send({ path, body, signal });
+      request.reportIgnored?.([...unsent, ...ignored]);
+      return response;
+    };
+    try {
+      return await send();
+    } catch (error) {
+      const isNew =
+        error instanceof MegaNestError && this.#refused.learn(error, this.#refused.adapt(whole).body);
+      if (!isNew) throw error;
+      return await send();
+    }
+  }
+
+  #call(request: GenerateRequest): { path: string } & AcceptedRequest {
     const { messages, parameters, chatTemplateKwargs, labels } = request;
+    const { kind } = this.engine;
     const prompt =
       typeof messages === 'string'
         ? { prompt: messages }
         : { messages: remoteMessages(messages), ...remoteTools(request) };
-    const { max_tokens, ...fields } = remoteParameters(parameters, this.kind);
+    const { max_tokens, ...fields } = remoteParameters(parameters, kind);
     // OpenAI's reasoning models refuse the older name.
     const limitName =
-      this.kind === 'openai' && typeof messages !== 'string' ? 'max_completion_tokens' : 'max_tokens';
+      kind === 'openai' && typeof messages !== 'string' ? 'max_completion_tokens' : 'max_tokens';
+    const thinking = thinkingFields({ kind, model: this.info.id }, chatTemplateKwargs);
     const body = {
       ...fields,
       ...(max_tokens !== undefined && { [limitName]: max_tokens }),
@@ -174,36 +244,11 @@ class OpenAiGenerator implements RemoteGenerator {
       model: this.info.id,
       stream: true,
       stream_options: { include_usage: true },
-      ...thinkingFields({ kind: this.kind, model: this.info.id }, chatTemplateKwargs).fields,
+      ...thinking.fields,
     };
-    return { path: typeof messages === 'string' ? '/v1/completions' : '/v1/chat/completions', body };
+    const path = typeof messages === 'string' ? '/v1/completions' : '/v1/chat/completions';
+    return { path, body, ignored: thinking.ignoresVariables ? ['chat_template_kwargs'] : [] };
   }
-
-  async #count(
-    messages: readonly ChatMessage[] | string,
-    kwargs?: Readonly<Record<string, unknown>>,
-  ): Promise<number | undefined> {
-    const input =
-      typeof messages === 'string' ? { prompt: messages } : { messages: remoteMessages(messages) };
-    const body = { model: this.info.id, ...input, ...(kwargs && { chat_template_kwargs: kwargs }) };
-    try {
-      const { count } = await this.server.json(
-        { path: '/tokenize', body },
-        z.looseObject({ count: z.int() }),
-      );
-      return count;
-    } catch (error) {
-      if (!(error instanceof MegaNestError) || error.code === 'service_unavailable') throw error;
-      // Only an unknown path turns the counting off; another refusal concerns one request only.
-      if (isUnknownPath(error)) this.#counts = false;
-      return undefined;
-    }
-  }
-}
-
-/** True if the engine lacks the path or uses it for something else. A status 500 may be the fault of one prompt. */
-function isUnknownPath({ code, message }: MegaNestError): boolean {
-  return code === 'bad_upstream' && !message.includes('answered 500');
 }
 
 function estimate(messages: readonly ChatMessage[] | string): number {

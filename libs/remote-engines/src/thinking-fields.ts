@@ -6,6 +6,14 @@ const readsEffortOnly = /gpt-?oss/i;
 /** Names of models of OpenAI that reason. The other ones refuse an effort. */
 const reasonsAtOpenAi = /(?:^|\/)(?:o\d|gpt-(?:[5-9]|\d\d))/i;
 
+/** Names of models whose prompts end with the opening mark of their reasoning. */
+const alwaysThinks = /(?:^|[-_/.:])(?:r1|qwq|thinking|reasoner)(?:[-_.:]|$)/i;
+
+/** Whether the answers of a model may begin within its reasoning, by its name, if the engine does not separate it. */
+export function mayBeginWithThoughts(kind: EngineKind, model: string): boolean {
+  return kind !== 'ollama' && kind !== 'openai' && alwaysThinks.test(model);
+}
+
 /** A model of an engine. */
 interface EngineModel {
   kind: EngineKind;

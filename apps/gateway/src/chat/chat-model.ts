@@ -64,6 +64,17 @@ export function newIdentity(model: string): CompletionIdentity {
   };
 }
 
+/** Passes the chunks on, and adds the fields of the request that the engine does not take to `ignored`. */
+export async function* notingIgnored(
+  chunks: AsyncIterable<GenerationChunk>,
+  ignored: string[],
+): AsyncGenerator<GenerationChunk, void, void> {
+  for await (const { ignored: fields = [], ...chunk } of chunks) {
+    ignored.push(...fields.filter((field) => !ignored.includes(field)));
+    yield chunk;
+  }
+}
+
 /** The step `files`, if a model that reads at most `max` passages of files does not read all of them. */
 export function unreadFiles(messages: readonly ChatMessage[], max: number | undefined): Set<string> {
   return new Set(max !== undefined && leavesOut(messages, max) ? ['files'] : []);

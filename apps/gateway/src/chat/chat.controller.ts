@@ -57,7 +57,7 @@ export class ChatController {
   ): Promise<void> {
     const { request: asked, wish } = takeSpokenWish(body);
     const { request, wish: keepWish } = takeKeepWish(asked);
-    const started = await this.chat.start(request, call);
+    const started = await this.chat.start({ ...request, stream: request.stream === true }, call);
     const run = keepWish ? this.completions.keep(owner, request, keepWish, started) : started;
     const { chunks } = run;
     if (request.stream) {

@@ -27,6 +27,7 @@ import {
   type ChatRun,
   modalitiesOf,
   newIdentity,
+  notingIgnored,
   unfollowedPrompts,
   unreadFiles,
 } from './chat-model.js';
@@ -143,13 +144,14 @@ export class LanguageModel implements ChatModel {
       model: services.isNamed ? info.id : undefined,
       chatTemplateKwargs: this.#thinking,
     };
-    const chunks = services.client.generate(asked, { ...call, model: info.id });
+    const unused = [...ignored];
+    const chunks = notingIgnored(services.client.generate(asked, { ...call, model: info.id }), unused);
     const { legacyFunctions, documents: read = [], neighbours = [] } = request;
     const citable = [...read, ...neighbours.map((neighbour) => ({ ...neighbour, score: 0 }))];
     const documents = () => withAddresses(citable, call.origin);
     return {
       identity: { ...newIdentity(info.id), revision: info.revision, legacyFunctions, documents },
-      ignored: [...ignored],
+      ignored: unused,
       degraded,
       chunks: measureGeneration(services.metrics, 'llm', chunks, {
         countUsage: true,

@@ -26,6 +26,7 @@ import {
   type ChatRun,
   isInstruction,
   newIdentity,
+  notingIgnored,
   unfollowedPrompts,
   unreadFiles,
 } from './chat-model.js';
@@ -75,8 +76,8 @@ export class MegaServiceModel implements ChatModel {
     const { definition, maxFilePassages: max } = this;
     const { attached, runner, metrics, callsTools, revision, ignored, chatTemplateKwargs } = this.options;
     const { parameters } = parametersOf(definition, request, callsTools);
-    const form = callsTools ? answerForm(request) : undefined;
-    const { messages, legacyFunctions } = request;
+    const form = callsTools ? answerForm(request) : wholeForm(request);
+    const { messages, labels, legacyFunctions } = request;
     const readFiles: MegaServiceRequest['readFiles'] =
       max === undefined
         ? undefined
@@ -85,19 +86,21 @@ export class MegaServiceModel implements ChatModel {
       ...attachments,
       messages,
       ...(readFiles && { readFiles }),
-      ...(form && { form }),
+      form,
       ...(chatTemplateKwargs && { chatTemplateKwargs }),
+      ...(labels && { labels }),
     };
     const run = runner.run(definition, asked, parameters, call);
     const { chunks, receipt } = run;
     const documents = () => withAddresses([...run.documents(), ...run.neighbours()], call.origin);
+    const unused = [...ignored];
     return {
       identity: { ...newIdentity(definition.name), revision, documents, legacyFunctions },
-      ignored: [...ignored],
+      ignored: unused,
       degraded: this.degraded,
       receipt,
       found: () => withAddresses(run.documents(), call.origin),
-      chunks: measureGeneration(metrics, definition.name, chunks, {
+      chunks: measureGeneration(metrics, definition.name, notingIgnored(chunks, unused), {
         countUsage: true,
         genAi: { side: 'client', model: definition.name },
       }),
@@ -170,18 +173,25 @@ export class MegaServiceModels {
     return info && reads ? maxFilePassages(info) : undefined;
   }
 
-  /** The variables for the chat template of the language model, unless it quotes sentences and writes nothing. */
+  /**
+   * The variables for the chat template of the language model, unless it quotes sentences and writes nothing, and the
+   * fields about thinking and labels that have no effect.
+   */
   async #thinking(
     definition: MegaServiceDefinition,
     request: ChatCompletionRequest,
     { call, callsTools }: { call: HttpCall; callsTools: boolean },
   ): Promise<{ kwargs?: TemplateVariables; ignored: string[] }> {
-    const { reasoningEffort: effort, chatTemplateKwargs } = request;
-    if (!effort && !chatTemplateKwargs) return { ignored: [] };
+    const { reasoningEffort: effort, chatTemplateKwargs, labels } = request;
+    if (!effort && !chatTemplateKwargs && !labels) return { ignored: [] };
     const info = await this.models.modelOf(definition, call);
     const quotes = info?.quotesDocuments === true && searches(definition) && !callsTools;
-    if (info && !quotes) return planThinking(request, info);
-    const ignored = chatTemplateKwargs ? ['chat_template_kwargs'] : [];
+    if (info && !quotes) {
+      const { kwargs, ignored } = planThinking(request, info);
+      return { kwargs, ignored: [...ignored, ...unusedLabels(labels, info)] };
+    }
+    const ignored = unusedLabels(labels, undefined);
+    if (chatTemplateKwargs) ignored.push('chat_template_kwargs');
     if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
     return { ignored };
   }
@@ -216,7 +226,6 @@ function parametersOf(
   const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
   ignored.push(...tools.ignored);
   ignored.push(...lockedNames(definition).filter((name) => given[name as keyof typeof given] !== undefined));
-  ignored.push(...unusedLabels(request.labels, undefined));
   return { parameters, ignored };
 }
 
@@ -236,8 +245,13 @@ function answerForm({
   return {
     ...(tools && { tools, tool_choice: toolChoice, parallel_tool_calls: parallelToolCalls }),
     ...(constraint && { constraint }),
-    ...(stream !== true && { whole: true }),
+    ...wholeForm({ stream }),
   };
+}
+
+/** An answer that is not streamed may be read as a whole before it is passed on. Without a wish OPEA's paths stream. */
+function wholeForm({ stream }: Pick<ChatCompletionRequest, 'stream'>): AnswerForm {
+  return stream === false ? { whole: true } : {};
 }
 
 /** Parameters that a node locks and that no other node offers. */

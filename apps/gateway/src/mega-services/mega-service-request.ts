@@ -6,6 +6,7 @@ import {
   type generate,
   type ModelInfo,
   type Neighbour,
+  type RequestLabels,
   type RequestOf,
   type RetrievedDocument,
   type TemplateVariables,
@@ -53,6 +54,8 @@ export interface MegaServiceRequest extends Conversation {
   form?: AnswerForm;
   /** Variables for the chat template of the language model. */
   chatTemplateKwargs?: TemplateVariables;
+  /** Fields for a language model of a remote engine. */
+  labels?: RequestLabels;
   /** The inputs of a request for embeddings. */
   embeddings?: Pick<RequestOf<typeof embed>, 'inputs' | 'model'>;
 }

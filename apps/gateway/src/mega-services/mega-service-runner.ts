@@ -30,7 +30,7 @@ export interface MegaServiceRun {
 /** Parts of a request other than its conversation. */
 export type Attachments = Pick<
   MegaServiceRequest,
-  'files' | 'embeddings' | 'form' | 'chatTemplateKwargs' | 'readFiles'
+  'files' | 'embeddings' | 'form' | 'chatTemplateKwargs' | 'labels' | 'readFiles'
 >;
 
 type Asked = Attachments & Pick<MegaServiceRequest, 'messages' | 'onDocuments'>;

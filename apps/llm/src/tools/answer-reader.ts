@@ -1,3 +1,4 @@
+import type { TokenUsage } from '#contracts';
 import type { GenerationEvent } from '#generation';
 import { type CallReader, type ParsedPiece, partialEnd } from './call-stream.js';
 
@@ -10,27 +11,78 @@ const thinkMarks: ThinkMarks = ['<think>', '</think>'];
 export const engineThinkMarks: readonly ThinkMarks[] = [
   thinkMarks,
   ['<thinking>', '</thinking>'],
+  ['<thought>', '</thought>'],
+  ['<reasoning>', '</reasoning>'],
   ['[THINK]', '[/THINK]'],
+  ['<seed:think>', '</seed:think>'],
+  ['◁think▷', '◁/think▷'],
+  ['<|begin_of_thought|>', '<|end_of_thought|>'],
+  // The channels of gpt-oss, if an engine shows its special tokens.
+  ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
 ];
+
+/** Longer than each closing mark. */
+const longestMark = 64;
+
+/** How an engine gives the reasoning that it does not separate from the text; corrected by its answers. */
+export interface ThoughtForm {
+  /** Answers begin within the reasoning, and only its end has a mark. */
+  begin: boolean;
+  /** Not to be corrected. */
+  isKnown?: boolean;
+}
+
+/** Where an answer's reasoning begins, if no mark in the answer says it. */
+export interface ThoughtStart {
+  /** The answer begins within the reasoning: the prompt ended with the opening mark, or the model usually does so. */
+  opened: boolean;
+  /**
+   * The whole answer is read before any of it is shown, so that a closing mark without an opening one also ends
+   * reasoning.
+   */
+  waits?: boolean;
+}
 
 /** Separates reasoning from text: `<think>…</think>` at the beginning of an answer. */
 export class ThinkSplitter {
   #buffer = '';
   #state: 'start' | 'thinking' | 'saying';
-  #close = thinkMarks[1];
+  /** Closing marks that end the reasoning. */
+  #closes: readonly string[];
+  /** The reasoning has no opening mark in the answer. */
+  #isUnmarked: boolean;
+  #thought = '';
+  #waits: boolean;
+  /** Number of characters of the buffer without a closing mark. */
+  #searched = 0;
+  #beginsInside: boolean | undefined;
   /** At the beginning of a part, where space is dropped. */
   #fresh = true;
 
-  /** `opened`: the prompt ended with the opening mark. */
   constructor(
-    opened: boolean,
+    { opened, waits = false }: ThoughtStart,
     private readonly marks: readonly ThinkMarks[] = [thinkMarks],
   ) {
     this.#state = opened ? 'thinking' : 'start';
+    this.#isUnmarked = opened;
+    this.#waits = waits;
+    this.#closes = marks.map(([, close]) => close);
   }
 
   get thinking(): boolean {
     return this.#state === 'thinking';
+  }
+
+  /** Whether the answer began within its reasoning; undefined if it does not show it. */
+  get beginsInside(): boolean | undefined {
+    return this.#beginsInside;
+  }
+
+  /** The engine separates the reasoning itself, so that no text is reasoning. */
+  separated(): void {
+    this.#waits = false;
+    this.#beginsInside = false;
+    if (this.#isUnmarked && this.#state === 'thinking' && this.#thought === '') this.#state = 'saying';
   }
 
   push(text: string): { text: string; reasoning: string } {
@@ -40,11 +92,19 @@ export class ThinkSplitter {
     return { text: this.#state === 'saying' ? this.#take(this.#buffer.length) : '', reasoning };
   }
 
-  /** Ends the answer and returns its rest. */
-  end(): { text: string; reasoning: string } {
+  /**
+   * Ends the answer and returns its rest. `isCut`: its limit ended it. An answer that ends by itself without the mark of
+   * the end of its reasoning has none: all of it is the text, if no mark says that it began.
+   */
+  end(isCut = false): { text: string; reasoning: string } {
     const rest = this.#buffer;
     this.#buffer = '';
-    return this.thinking ? { text: '', reasoning: rest.trimEnd() } : { text: rest, reasoning: '' };
+    if (!this.thinking) return { text: rest, reasoning: '' };
+    if (this.#isUnmarked && !isCut) {
+      this.#beginsInside = false;
+      return { text: (this.#thought + rest).trim(), reasoning: '' };
+    }
+    return { text: '', reasoning: rest.trimEnd() };
   }
 
   /** Decides whether the answer begins with reasoning; returns false where more text is needed. */
@@ -54,24 +114,41 @@ export class ThinkSplitter {
     const opened = this.marks.find(([open]) => begun.startsWith(open));
     if (opened) {
       this.#buffer = begun.slice(opened[0].length);
-      this.#close = opened[1];
+      this.#closes = [opened[1]];
+      this.#beginsInside = false;
+    } else if (this.#waits) {
+      const from = Math.max(0, this.#searched - longestMark);
+      this.#searched = this.#buffer.length;
+      if (!this.#closes.some((close) => findUnquoted(this.#buffer, close, from) >= 0)) return false;
+      this.#isUnmarked = true;
     }
-    this.#fresh = opened !== undefined;
-    this.#state = opened ? 'thinking' : 'saying';
+    const isThinking = opened !== undefined || this.#isUnmarked;
+    this.#fresh = isThinking;
+    this.#state = isThinking ? 'thinking' : 'saying';
     return true;
   }
 
   #think(): string {
-    const close = this.#close;
-    const at = this.#buffer.indexOf(close);
-    if (at < 0) {
-      const free = this.#buffer.slice(0, this.#buffer.length - partialEnd(this.#buffer, close)).trimEnd();
-      return this.#take(free.length);
+    const ends = this.#closes.flatMap((close) => {
+      const at = this.#isUnmarked ? findUnquoted(this.#buffer, close) : this.#buffer.indexOf(close);
+      return at < 0 ? [] : [{ at, close }];
+    });
+    const [first] = ends.toSorted((one, other) => one.at - other.at);
+    if (!first) {
+      const held = Math.max(...this.#closes.map((close) => partialEnd(this.#buffer, close)));
+      const free = this.#buffer.slice(0, this.#buffer.length - held).trimEnd();
+      return this.#noted(this.#take(free.length));
     }
-    const thought = this.#take(at).trimEnd();
-    this.#buffer = this.#buffer.slice(close.length);
+    const thought = this.#noted(this.#take(first.at).trimEnd());
+    this.#buffer = this.#buffer.slice(first.close.length);
     this.#state = 'saying';
+    if (this.#isUnmarked) this.#beginsInside = true;
     this.#fresh = true;
+    return thought;
+  }
+
+  #noted(thought: string): string {
+    if (this.#isUnmarked) this.#thought += thought;
     return thought;
   }
 
@@ -84,6 +161,13 @@ export class ThinkSplitter {
   }
 }
 
+/** The place of a mark that is not a quotation: text about the mark has it in quotes or backticks. */
+function findUnquoted(text: string, mark: string, from = 0): number {
+  for (let at = text.indexOf(mark, from); at >= 0; at = text.indexOf(mark, at + 1))
+    if (!/["'`]/.test(text[at - 1] ?? '')) return at;
+  return -1;
+}
+
 type Logprobs = NonNullable<GenerationEvent['logprobs']>;
 
 /** Reads one answer and separates reasoning, text and calls. */
@@ -94,6 +178,8 @@ export class AnswerReader {
   constructor(
     private readonly thoughts: ThinkSplitter | undefined,
     private readonly calls: CallReader | undefined,
+    /** Gets the form of the reasoning that the answer shows. */
+    private readonly form?: ThoughtForm,
   ) {}
 
   /** Number of the tokens of its reasoning. */
@@ -103,6 +189,7 @@ export class AnswerReader {
 
   read(event: GenerationEvent): GenerationEvent {
     const { logprobs, finishReason, ...rest } = event;
+    if (event.reasoning) this.#separated();
     const { text: said, reasoning } = this.#split(event);
     const { text, toolCalls } = this.#parse(said, finishReason !== undefined);
     const ended = finishReason === 'stop' && (this.calls?.calls ?? 0) > 0 ? 'tool_calls' : finishReason;
@@ -116,12 +203,21 @@ export class AnswerReader {
     };
   }
 
+  /** The engine separates reasoning from text. */
+  #separated(): void {
+    this.thoughts?.separated();
+    if (this.form) Object.assign(this.form, { begin: false, isKnown: false });
+  }
+
   #split({ text, tokenIds, finishReason }: GenerationEvent): { text: string; reasoning: string } {
     if (!this.thoughts) return { text, reasoning: '' };
-    if (this.thoughts.thinking) this.#reasoningTokens += tokenIds.length;
+    // A piece of an engine without token ids is about one token.
+    if (this.thoughts.thinking) this.#reasoningTokens += tokenIds.length || (text === '' ? 0 : 1);
     const piece = this.thoughts.push(text);
     if (!finishReason) return piece;
-    const rest = this.thoughts.end();
+    const rest = this.thoughts.end(finishReason === 'length');
+    const { beginsInside } = this.thoughts;
+    if (this.form && !this.form.isKnown && beginsInside !== undefined) this.form.begin = beginsInside;
     return { text: piece.text + rest.text, reasoning: piece.reasoning + rest.reasoning };
   }
 
@@ -144,11 +240,14 @@ export class AnswerReader {
   }
 }
 
-/** Reads each answer of a generation separately. Leaves empty events out. Errors: converted by `explain`. */
+/**
+ * Reads each answer of a generation separately. Leaves empty events out, unless they show the progress of an answer that
+ * is held back (`keepsEmpty`). Errors: converted by `explain`.
+ */
 export async function* readAnswers(
   events: AsyncIterable<GenerationEvent>,
   newReader: () => AnswerReader,
-  explain: (error: unknown) => unknown,
+  { explain, keepsEmpty = false }: { explain: (error: unknown) => unknown; keepsEmpty?: boolean },
 ): AsyncGenerator<GenerationEvent, void, void> {
   const readers = new Map<number, AnswerReader>();
   try {
@@ -158,10 +257,15 @@ export async function* readAnswers(
       const read = reader.read(event);
       const reasoningTokens = [...readers.values()].reduce((sum, each) => sum + each.reasoningTokens, 0);
       const { text, reasoning, toolCalls, logprobs, finishReason, usage, prompt } = read;
-      if (text === '' && !(reasoning ?? toolCalls ?? logprobs ?? finishReason ?? usage ?? prompt)) continue;
-      yield usage && reasoningTokens > 0 ? { ...read, usage: { ...usage, reasoningTokens } } : read;
+      const isEmpty = text === '' && !(reasoning ?? toolCalls ?? logprobs ?? finishReason ?? usage ?? prompt);
+      if (isEmpty && !keepsEmpty) continue;
+      yield usage && reasoningTokens > 0 ? { ...read, usage: withReasoning(usage, reasoningTokens) } : read;
     }
   } catch (error) {
     throw explain(error);
   }
+}
+
+function withReasoning(usage: TokenUsage, estimated: number): TokenUsage {
+  return { ...usage, reasoningTokens: usage.reasoningTokens ?? Math.min(estimated, usage.completionTokens) };
 }

@@ -157,12 +157,17 @@ describe('readNativeCalls', () => {
     ['nothing where it must', [{ text: 'No.' }], { required: true }, /called no tool/],
     ['a call without a name', [call(0, { input: '{}' })], {}, /without the name/],
     ['with what is not JSON', [call(0, { name: 'look', input: '{"a' })], {}, /look with .* is not JSON/],
-    ['with another type', [call(0, { name: 'look', input: '1' })], {}, /not a JSON object/],
+    ['with another type', [call(0, { name: 'look', input: '"x"' })], {}, /not a JSON object/],
     ['a strict function wrongly', [call(0, { name: 'add', input: '{"a":"b"}' })], {}, /"\/a" must be number/],
     ['a strict function with nothing', [call(0, { name: 'add' })], {}, /required property 'a'/],
     ['in no JSON', [{ text: 'Rome.' }], { form: { type: 'json_object' } }, /"Rome." is not JSON/],
   ])('fails where an engine calls or answers %s', async (_what, events, terms, reason) => {
     await expect(read(events, terms)).rejects.toThrow(reason);
+  });
+
+  it('puts a bare value into the only field of a function', async () => {
+    const { calls } = await read([call(0, { name: 'add', input: '1' }), call(0, { input: '2' }), {}]);
+    expect(calls).toMatchObject([{ name: 'add', input: '{"a":12}' }]);
   });
 
   it('takes an answer that is cut off, refused, or a call, in any form', async () => {

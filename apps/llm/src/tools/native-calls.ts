@@ -3,6 +3,7 @@ import type { GenerationEvent } from '#generation';
 import { BrokenFormError } from '../forms/ask-again.js';
 import type { FormChecker } from '../forms/form-checker.js';
 import type { TextForm } from '../forms/form-test.js';
+import { FunctionInput } from './function-input.js';
 import { RawInput } from './raw-input.js';
 
 /** Requirements for the answers of an engine. */
@@ -70,8 +71,8 @@ interface OpenCall {
   readonly engineId?: string;
   readonly tool: Tool;
   json: string;
-  readonly raw?: RawInput;
-  /** The raw input so far. */
+  readonly reader: RawInput | FunctionInput;
+  /** The input so far. */
   input: string;
   /** A call beyond the allowed number, which is left out. */
   readonly isExtra: boolean;
@@ -123,7 +124,7 @@ class NativeAnswer {
     const call = open && goesOn(open, piece) ? open : this.#begin(piece, usage);
     call.json += piece.input;
     if (call.isExtra) return [];
-    const input = call.raw ? call.raw.push(piece.input) : piece.input;
+    const input = call.reader.push(piece.input);
     call.input += input;
     if (call === open) return [{ index: call.index, input }];
     return [{ index: call.index, id: call.id, name: call.tool.name, kind: call.tool.type, input }];
@@ -162,7 +163,7 @@ class NativeAnswer {
       tool,
       json: '',
       input: '',
-      ...(tool.type === 'custom' && { raw: new RawInput() }),
+      reader: tool.type === 'custom' ? new RawInput() : new FunctionInput(tool),
       isExtra: terms.single && index > 0,
     };
     this.#calls.push(call);
@@ -193,9 +194,9 @@ function goesOn({ tool, engineId, json }: OpenCall, { id, name }: ToolCallDelta)
   return id === undefined ? !isWhole(json) : id === engineId;
 }
 
-/** The last piece of a call at the end of its answer. A function without arguments gets `{}`. */
-function restOf({ index, json, raw }: OpenCall): ToolCallDelta[] {
-  const input = raw ? raw.end() : json.trim() === '' ? '{}' : '';
+/** The last piece of a call at the end of its answer. */
+function restOf({ index, reader }: OpenCall): ToolCallDelta[] {
+  const input = reader.end();
   return input === '' ? [] : [{ index, input }];
 }
 

@@ -10,7 +10,13 @@ import {
   type GenerateRequest,
   type ToolFormat,
 } from './tool-format.js';
-import { AnswerReader, engineThinkMarks, readAnswers, ThinkSplitter } from './answer-reader.js';
+import {
+  AnswerReader,
+  engineThinkMarks,
+  readAnswers,
+  ThinkSplitter,
+  type ThoughtForm,
+} from './answer-reader.js';
 import { CallParser } from './call-parser.js';
 import type { CallReader, CallReaderOptions } from './call-stream.js';
 import { readNativeCalls, type NativeCallOptions } from './native-calls.js';
@@ -23,6 +29,10 @@ export type CallOptions = Pick<
 > & {
   /** The answer is grounded on passages; reasoning would only use up its tokens. */
   grounded?: boolean;
+  /** The answer is not streamed. */
+  whole?: boolean;
+  /** The form of the reasoning in the answers of an engine; absent for local models. */
+  thoughts?: ThoughtForm;
 };
 
 /** The request to the model with its tools, and the reader of its answer. */
@@ -72,7 +82,7 @@ export function planCalls(
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const newReader = () =>
     new AnswerReader(
-      thinks(template.source) ? new ThinkSplitter(opened) : undefined,
+      thinks(template.source) ? new ThinkSplitter({ opened }) : undefined,
       tools.length > 0
         ? newCallReader({ format, tools: byName, newCallId, ...(withAnswer && { marks: answerMarks }) })
         : undefined,
@@ -86,7 +96,9 @@ export function planCalls(
     read: (events) =>
       isPlain
         ? events
-        : readAnswers(events, newReader, (error) => namingTool(error, tools, options.tools ?? [])),
+        : readAnswers(events, newReader, {
+            explain: (error) => namingTool(error, tools, options.tools ?? []),
+          }),
   };
 }
 
@@ -112,7 +124,16 @@ function nativePlan(
   forms: NativeCallOptions['forms'],
 ): CallPlan {
   const { chat_template_kwargs: kwargs, constraint, tools: given = [] } = options;
-  const { parallel_tool_calls: parallelToolCalls, tool_choice: toolChoice } = options;
+  const {
+    parallel_tool_calls: parallelToolCalls,
+    tool_choice: toolChoice,
+    whole = false,
+    thoughts,
+  } = options;
+  const isOff = kwargs?.['enable_thinking'] === false || kwargs?.['thinking'] === false;
+  const opened = thoughts?.begin === true && !isOff;
+  const newReader = () =>
+    new AnswerReader(new ThinkSplitter({ opened, waits: whole }, engineThinkMarks), undefined, thoughts);
   const form = constraint?.type === 'structural_tag' ? undefined : constraint;
   const terms = {
     tools,
@@ -128,20 +149,13 @@ function nativePlan(
     mayBreak: true,
     // An engine without a parser leaves the reasoning in the text.
     read: (events) =>
-      readNativeCalls(
-        readAnswers(events, newThoughtReader, (error) => error),
-        {
-          terms,
-          given,
-          forms,
-          newCallId,
-        },
-      ),
+      readNativeCalls(readAnswers(events, newReader, { explain: (error) => error, keepsEmpty: whole }), {
+        terms,
+        given,
+        forms,
+        newCallId,
+      }),
   };
-}
-
-function newThoughtReader(): AnswerReader {
-  return new AnswerReader(new ThinkSplitter(false, engineThinkMarks), undefined);
 }
 
 /** A constraint from the first token on leaves no room for reasoning, so it is turned off where the template can. */

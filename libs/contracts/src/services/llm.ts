@@ -303,14 +303,21 @@ export const generationChunkSchema = z.object({
   /** On the last chunk of the stream only. */
   usage: usageSchema.optional(),
   model: z.string().optional(),
+  /** On the first chunk: fields of the request that the engine does not take, so that they have no effect. */
+  ignored: z.array(z.string()).optional(),
 });
 export type GenerationChunk = z.infer<typeof generationChunkSchema>;
 
-/** The user, and a key for requests with the same beginning: for remote engines with accounts or keyed caches. */
-const requestLabelsSchema = z.object({
+/**
+ * Fields that only remote engines understand: the user, a key for requests with the same beginning, the length of the
+ * answer in words, the class of service.
+ */
+export const requestLabelsSchema = z.object({
   user: z.string().optional(),
   safety_identifier: z.string().optional(),
   prompt_cache_key: z.string().optional(),
+  verbosity: z.string().optional(),
+  service_tier: z.string().optional(),
 });
 export type RequestLabels = z.infer<typeof requestLabelsSchema>;
 

@@ -152,10 +152,10 @@ describe('createResponseSchema', () => {
     expect(parse(body).ignored.sort()).toEqual([
       'include.web_search_call.results',
       'reasoning.summary',
-      'service_tier',
       'stream_options.include_obfuscation',
-      'text.verbosity',
     ]);
+    // An engine gets them; the gateway names them for models without an engine.
+    expect(parse(body).labels).toEqual({ service_tier: 'flex', verbosity: 'low' });
   });
 
   it.each([

@@ -7,6 +7,7 @@ import {
   tokenLimitSchema,
   type GenerationParameters,
   type ModelInfo,
+  type RequestLabels,
   type TemplateVariables,
 } from '#contracts';
 import { z } from 'zod';
@@ -116,6 +117,8 @@ export interface ResponseRequest {
   parameters: GenerationParameters;
   /** Variables for the model's chat template. */
   chatTemplateKwargs?: TemplateVariables;
+  /** The verbosity and the class of service, for remote engines. */
+  labels: Pick<RequestLabels, 'verbosity' | 'service_tier'>;
   /** Number of tokens above which the context is compacted first; null: the server decides; absent: never. */
   compactThreshold?: number | null;
   /** The use of images if the model accepts only text; absent: the server's default. */
@@ -142,6 +145,10 @@ export const createResponseSchema = bodySchema.transform((body): ResponseRequest
     settings,
     parameters: parametersOf(body, settings),
     ...(body.chat_template_kwargs && { chatTemplateKwargs: body.chat_template_kwargs }),
+    labels: {
+      ...(body.text?.verbosity && { verbosity: body.text.verbosity }),
+      ...(body.service_tier && { service_tier: body.service_tier }),
+    },
     ignored: ignoredOf(body),
     imageInput: body.image_input,
     ...(body.context_management && {
@@ -234,9 +241,7 @@ const servedIncludes: ReadonlySet<Include> = new Set([
 /** Accepted fields without an effect on the answer; an error for them would break clients. */
 function ignoredOf(body: Body): string[] {
   const conditions: Record<string, boolean> = {
-    'text.verbosity': body.text?.verbosity !== undefined,
     'reasoning.summary': Boolean(body.reasoning?.summary),
-    service_tier: !['auto', 'default', undefined].includes(body.service_tier),
     prompt_cache_retention: body.prompt_cache_retention !== undefined,
     prompt_cache_options: body.prompt_cache_options !== undefined,
     'stream_options.include_obfuscation': body.stream_options?.include_obfuscation === true,

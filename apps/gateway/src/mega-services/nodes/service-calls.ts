@@ -47,13 +47,14 @@ function needsNoSearch(call: NodeCall): boolean {
 export async function* callGenerate(call: NodeCall): AsyncGenerator<GenerationChunk, void, void> {
   const { client, context, options, images } = call;
   const { signal } = options;
-  const { form, chatTemplateKwargs, onDocuments } = call.request;
+  const { form, chatTemplateKwargs, labels, onDocuments } = call.request;
   const { messages: asked, documents } = await readDocuments(call);
   const neighbours = await neighboursOf(documents ?? [], call);
   const request: RequestOf<typeof generate> = {
     ...context.parameters,
     ...form,
     ...(chatTemplateKwargs && { chat_template_kwargs: chatTemplateKwargs }),
+    ...(labels && { labels }),
     messages: asked,
   };
   if (documents) {

@@ -63,7 +63,7 @@ export class GenerationStarter {
     const ignored = model.ignored.map(inResponseNames);
     const supports: Support[] = [];
     if (!model.isMegaService) {
-      const preparation = { plan, call, model, patient, degraded };
+      const preparation = { plan, call, model, patient, degraded, ignored };
       const steps = plan.job.warmUp ? this.#warmUp(preparation) : this.#compactedWithTools(preparation);
       return { ignored, degraded, receipt: () => undefined, supports, steps: notingSteps(steps, supports) };
     }
@@ -71,7 +71,7 @@ export class GenerationStarter {
     if (plan.job.warmUp) return { ignored, degraded, receipt: () => undefined, supports, steps: noAnswer() };
     let receipt: (() => RunReceipt) | undefined;
     const open = async () => {
-      const run = await this.#runMegaService(plan, model, call);
+      const run = await this.#runMegaService(plan, model, { call, ignored });
       receipt = run.receipt;
       return run;
     };
@@ -90,13 +90,13 @@ export class GenerationStarter {
    * Lets the model read the conversation, so that the next turn finds it in the prefix cache. A warm-up that fails is
    * ignored, because it makes only the next turn slower. Errors: context_length_exceeded; cancelled.
    */
-  async *#warmUp({ plan: { job, initial }, call, model }: Preparation): AsyncGenerator<MachineStep> {
+  async *#warmUp({ plan: { job, initial }, call, model, ignored }: Preparation): AsyncGenerator<MachineStep> {
     const parameters = { ...job.chat.parameters, max_tokens: 1 };
     const tools = model.callsTools ? modelTools(initial.tools).tools : [];
     const turn: GenerationTurn = { messages: job.chat.messages, tools, documents: [], number: 0 };
     try {
       const chat = { ...job.chat, parameters };
-      const { chunks } = await this.#generate({ ...job, chat }, turn, model, call);
+      const { chunks } = await this.#generate({ ...job, chat }, turn, model, { call, ignored });
       for await (const { usage } of chunks)
         if (usage)
           yield { type: 'chunk', chunk: { choice: 0, text: '', usage: { ...usage, completionTokens: 0 } } };
@@ -107,7 +107,14 @@ export class GenerationStarter {
     yield* noAnswer();
   }
 
-  async *#withTools({ plan, call, model, patient, degraded }: Preparation): AsyncGenerator<MachineStep> {
+  async *#withTools({
+    plan,
+    call,
+    model,
+    patient,
+    degraded,
+    ignored,
+  }: Preparation): AsyncGenerator<MachineStep> {
     const { initial, owner, toolSecrets: secrets } = plan;
     const chat = await model.readFiles(plan.job.chat, call);
     const job = { ...plan.job, chat };
@@ -117,7 +124,7 @@ export class GenerationStarter {
       `${paths[tool] ?? 'tools'}.${field.replace(/^grammar/, 'format')}`;
     const generate = (turn: GenerationTurn) => {
       const open = async () => {
-        const run = await this.#generate(job, turn, model, call);
+        const run = await this.#generate(job, turn, model, { call, ignored });
         return { ...run, chunks: namingToolParams(run.chunks, paramOf) };
       };
       // After a call of a tool the engine is retried, so that a short overload does not discard the results of tools.
@@ -142,7 +149,7 @@ export class GenerationStarter {
     { chat, truncation }: GenerationJob,
     { messages: all, tools, toolChoice, documents, neighbours, searched }: GenerationTurn,
     model: ChatModel,
-    call: HttpCall,
+    { call, ignored }: Starting,
   ) {
     const messages =
       truncation === 'auto' && all.length > 1
@@ -151,7 +158,7 @@ export class GenerationStarter {
     const asked = { ...chat, messages };
     if (tools.length > 0) Object.assign(asked, { tools, toolChoice });
     if (documents.length > 0 || searched) Object.assign(asked, { documents, neighbours });
-    return startNamed(model, asked, call);
+    return startNamed(model, asked, { call, ignored });
   }
 
   /** The turns that fit into the window. Files that become passages do not count, so their turns stay. */
@@ -167,7 +174,7 @@ export class GenerationStarter {
   }
 
   /** The language model refuses a conversation that is too long. A mega service would drop turns without a request. */
-  async #runMegaService({ job, initial }: ResponsePlan, model: ChatModel, call: HttpCall) {
+  async #runMegaService({ job, initial }: ResponsePlan, model: ChatModel, { call, ignored }: Starting) {
     const { chat, truncation } = job;
     const { messages: all, parameters } = chat;
     const messages = await this.#fitting(all, model, (shown) =>
@@ -179,13 +186,18 @@ export class GenerationStarter {
       const choice = toolChoice(initial.tool_choice, choosableTargets(targets));
       Object.assign(asked, { tools, toolChoice: choice });
     }
-    return startNamed(model, asked, call);
+    return startNamed(model, asked, { call, ignored });
   }
 }
 
-interface Preparation {
-  plan: ResponsePlan;
+interface Starting {
   call: HttpCall;
+  /** Gets the fields of the request that the engine does not take. */
+  ignored: string[];
+}
+
+interface Preparation extends Starting {
+  plan: ResponsePlan;
   model: ChatModel;
   patient: boolean;
   degraded: Set<string>;
@@ -260,18 +272,39 @@ function pauseAfter(error: unknown): number | undefined {
   return (error.retryAfter ?? defaultRetrySeconds) * 1_000;
 }
 
-/** Names `instructions` in place of `messages.system`: clients send the system prompt of a response in that field. */
+/** The name of a field of a chat in the request of a response: the system prompt is in `instructions`. */
 function inResponseNames(field: string): string {
-  return field === 'messages.system' ? 'instructions' : field;
+  return responseNames[field] ?? field;
 }
 
-/** Starts a generation whose errors name the fields of a response's request. */
-function startNamed(model: ChatModel, asked: Parameters<ChatModel['start']>[0], call: HttpCall): ChatRun {
+const responseNames: Readonly<Record<string, string>> = {
+  'messages.system': 'instructions',
+  verbosity: 'text.verbosity',
+  max_tokens: 'max_output_tokens',
+};
+
+/** Starts a generation whose errors and ignored fields have the names of a response's request. */
+function startNamed(
+  model: ChatModel,
+  asked: Parameters<ChatModel['start']>[0],
+  { call, ignored }: Starting,
+): ChatRun {
   const run = model.start(asked, call);
-  return { ...run, chunks: namingInput(namingFormParams(run.chunks, 'text.format.schema')) };
+  const chunks = namingInput(namingFormParams(run.chunks, 'text.format.schema'));
+  return { ...run, chunks: sharingIgnored({ ...run, chunks }, ignored) };
 }
 
-/** Passes the chunks on. Errors about `messages` name `input` instead, the field of a response's request. */
+async function* sharingIgnored(
+  { chunks, ignored: ofRun }: Pick<ChatRun, 'chunks' | 'ignored'>,
+  ignored: string[],
+): AsyncGenerator<GenerationChunk> {
+  for await (const chunk of chunks) {
+    ignored.push(...ofRun.map(inResponseNames).filter((field) => !ignored.includes(field)));
+    yield chunk;
+  }
+}
+
+/** Passes the chunks on. Errors name the fields of a response's request: `input` in place of `messages`. */
 async function* namingInput<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
   try {
     yield* chunks;
@@ -281,8 +314,12 @@ async function* namingInput<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator
 }
 
 function namedInput(error: unknown): unknown {
-  if (!(error instanceof MegaNestError) || error.param !== 'messages') return error;
-  return MegaNestError.fromBody({ ...error.toBody(), param: 'input' });
+  if (!(error instanceof MegaNestError)) return error;
+  const { param } = error;
+  if (param === 'messages') return MegaNestError.fromBody({ ...error.toBody(), param: 'input' });
+  if (param !== 'max_tokens') return error;
+  const message = error.message.replaceAll('max_tokens', responseNames['max_tokens']!);
+  return MegaNestError.fromBody({ ...error.toBody(), message, param: responseNames['max_tokens']! });
 }
 
 /** Continues an iteration whose first step was taken already. Leaving it ends the source. */

@@ -178,7 +178,7 @@ function nothingToAnswer(items: readonly StoredItem[]): MegaNestError {
 function chatRequestOf(request: ResponseRequest & ResolvedModel, messages: ChatMessage[]): ResolvedChat {
   const { settings, parameters, model, isNamed, extra, chatTemplateKwargs, stream } = request;
   const { effort } = settings.reasoning;
-  const labels = labelsOf(settings);
+  const labels = { ...labelsOf(settings), ...request.labels };
   return {
     messages,
     model,
