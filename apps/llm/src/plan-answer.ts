@@ -46,7 +46,7 @@ export async function planAnswer(
   const { messages, documents, neighbours, documents_told, chat_template, labels, ...others } = request;
   const { model: _model, whole: _whole, ...rest } = others;
   const { tools: _tools, tool_choice: _choice, parallel_tool_calls: _calls, ...sampling } = rest;
-  const { chat_template_kwargs: _variables, constraint: _form, ...given } = sampling;
+  const { chat_template_kwargs: _variables, constraint, ...given } = sampling;
   const ofCaller = withoutUndefined(given);
   const { noAnswer } = settings.grounding;
   const plain = { ...settings.parameters, ...ofCaller };
