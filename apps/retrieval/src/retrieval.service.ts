@@ -47,6 +47,8 @@ export interface RetrievalQuery extends RetrievalParameters {
   attribute_filter?: AttributeFilter;
   /** Multiplies the weight of the vector search in a hybrid search. */
   similarity_factor?: number;
+  preferred_documents?: readonly string[];
+  passages?: readonly string[];
 }
 
 export type RetrievalResult = ReplyOf<typeof retrieve>;
@@ -76,6 +78,8 @@ export class RetrievalService {
     embedding,
     attribute_filter,
     similarity_factor = 1,
+    preferred_documents: preferredDocuments,
+    passages,
     ...given
   }: RetrievalQuery): Promise<RetrievalResult> {
     const parameters = decideParameters(given, this.defaults);
@@ -103,6 +107,8 @@ export class RetrievalService {
         },
         filter: parameters.filter,
         attributeFilter: attribute_filter,
+        preferredDocuments,
+        passages,
       });
       return { documents, searchType, ...(isForeign && { degraded: 'embedding_model_changed' as const }) };
     });

@@ -50,9 +50,11 @@ export {
 export { type CursorPage, type CursorRequest } from './cursor.js';
 export { UserRecordsRepository, type RecordScope } from './user-records.repository.js';
 export {
+  CitedPassagesRepository,
   IdempotentAnswersRepository,
   RateCountsRepository,
   SecretsRepository,
+  type CitedPassage,
   type IdempotencyClaim,
   type KeptAnswer,
   type RateCount,

@@ -138,3 +138,41 @@ export class SecretsRepository {
     });
   }
 }
+
+/** A passage that an answer cites, and its document where it is known. */
+export interface CitedPassage {
+  id: string;
+  document?: string;
+}
+
+/** The passages that the answers of chats cite, by a hash of the answer. */
+export class CitedPassagesRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Keeps the passages of an answer, in place of those of an equal one before. */
+  async keep(key: string, passages: readonly CitedPassage[]): Promise<void> {
+    await this.database.execute(
+      `INSERT INTO cited_passages (key, passages) VALUES ($1, $2)
+       ON CONFLICT (key) DO UPDATE SET passages = excluded.passages, created_at = now()`,
+      [key, toPostgresJson(passages)],
+    );
+  }
+
+  /** Finds the passages of answers. Answers without an entry are not in the result. */
+  async find(keys: readonly string[]): Promise<Map<string, readonly CitedPassage[]>> {
+    const rows = await this.database.query<{ key: string; passages: CitedPassage[] }>(
+      'SELECT key, passages FROM cited_passages WHERE key = ANY ($1)',
+      [keys],
+    );
+    return new Map(rows.map(({ key, passages }) => [key, passages]));
+  }
+
+  /** Removes entries older than `maxAgeMs`, and the oldest beyond `maxCount`. */
+  async deleteBeyond(maxAgeMs: number, maxCount: number): Promise<number> {
+    return this.database.execute(
+      `DELETE FROM cited_passages WHERE created_at < now() - make_interval(secs => $1)
+         OR key IN (SELECT key FROM cited_passages ORDER BY created_at DESC, key OFFSET $2)`,
+      [maxAgeMs / 1_000, maxCount],
+    );
+  }
+}

@@ -1,4 +1,10 @@
-import { IdempotentAnswersRepository, openDatabase, RateCountsRepository, type Database } from '#storage';
+import {
+  CitedPassagesRepository,
+  IdempotentAnswersRepository,
+  openDatabase,
+  RateCountsRepository,
+  type Database,
+} from '#storage';
 import { startPostgres, type TestPostgres } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -81,5 +87,24 @@ describe('answers by their key', () => {
     expect(await answers.claim({ owner: 'dora', key: 'c', fingerprint: 'f' }, 'x', 1)).toEqual({
       state: 'claimed',
     });
+  });
+});
+
+describe('passages that answers cite', () => {
+  it('are found by the key of the answer, and replaced', async () => {
+    const cited = new CitedPassagesRepository(database);
+    await cited.keep('k1', [{ id: 'a' }]);
+    await cited.keep('k1', [{ id: 'b', document: 'd' }]);
+    await cited.keep('k2', [{ id: 'c' }]);
+    expect(await cited.find(['k1', 'k3'])).toEqual(new Map([['k1', [{ id: 'b', document: 'd' }]]]));
+  });
+
+  it('are removed by age, and beyond a number', async () => {
+    const cited = new CitedPassagesRepository(database);
+    await cited.keep('k3', [{ id: 'c' }]);
+    expect(await cited.deleteBeyond(60_000, 2)).toBe(1);
+    expect([...(await cited.find(['k1', 'k2', 'k3'])).keys()].toSorted()).toEqual(['k2', 'k3']);
+    expect(await cited.deleteBeyond(-1_000, 2)).toBe(2);
+    expect(await cited.find(['k1', 'k2', 'k3'])).toEqual(new Map());
   });
 });

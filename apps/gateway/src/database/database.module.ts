@@ -1,5 +1,6 @@
 import { databaseOptions, HealthRegistry } from '#service-kit';
 import {
+  CitedPassagesRepository,
   Database,
   openMigratedDatabase,
   ConversationsRepository,
@@ -38,6 +39,7 @@ class GatewayDatabase implements OnApplicationShutdown {
 }
 
 const repositories = [
+  CitedPassagesRepository,
   FilesRepository,
   IdempotentAnswersRepository,
   IndexingLeasesRepository,

@@ -68,6 +68,10 @@ export const retrieve = defineMethod({
     similarity_factor: z.number().min(0).max(100).optional(),
     /** Searches only documents whose attributes pass the filter. */
     attribute_filter: attributeFilterSchema.optional(),
+    /** Ids of documents whose chunks get a bonus, in hybrid and lexical searches. */
+    preferred_documents: z.array(z.string()).max(50).optional(),
+    /** Ids of chunks that follow the found ones in the reply, where the search may return them. */
+    passages: z.array(z.string()).max(50).optional(),
   }),
   reply: z.object({
     documents: z.array(retrievedDocumentSchema),

@@ -4,6 +4,7 @@ import type { ChunkHit, ChunkSearch } from '../search/chunk-search.js';
 import { findByWords } from '../search/lexical-search.js';
 import { selectDiverse } from '../search/maximal-marginal-relevance.js';
 import { fuse } from '../search/fusion.js';
+import { appendPassages, preferDocuments } from '../search/known-passages.js';
 import { findNearest, type NearestHit } from '../search/vector-search.js';
 import { findNeighbours, type NeighbourSearch } from '../search/neighbours.js';
 import type { Transaction } from '../transaction.js';
@@ -12,7 +13,11 @@ import { requireUsableVector } from '../vectors.js';
 type Strategy = (transaction: Transaction, search: ChunkSearch) => Promise<ChunkHit[]>;
 
 const strategies: Record<SearchType, Strategy> = {
-  lexical: (transaction, search) => findByWords(transaction, search, search.k),
+  lexical: async (transaction, search) => {
+    const fetched = search.preferredDocuments?.length ? Math.max(search.fetchK, search.k) : search.k;
+    const hits = await findByWords(transaction, search, fetched);
+    return preferDocuments(hits, search.preferredDocuments).slice(0, search.k);
+  },
   similarity: (transaction, search) => nearest(transaction, search, search.k),
   similarity_score_threshold: async (transaction, search) => {
     const hits = await nearest(transaction, search, search.k);
@@ -31,7 +36,8 @@ const strategies: Record<SearchType, Strategy> = {
     const fetched = Math.max(search.fetchK, search.k);
     const similar = await nearest(transaction, search, fetched);
     const lexical = await findByWords(transaction, search, fetched);
-    return fuse({ lexical, similar }, search.fusion).slice(0, search.k);
+    const fused = fuse({ lexical, similar }, search.fusion);
+    return preferDocuments(fused, search.preferredDocuments).slice(0, search.k);
   },
 };
 
@@ -40,13 +46,15 @@ export class ChunksRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the best chunks for a search, best first, at most k. Errors: invalid_request at `embedding` (missing,
+   * Returns the best chunks for a search, best first, at most k, then the search's passages. Errors: invalid_request at `embedding` (missing,
    * unusable, or of a width that the collection does not have), `distance_threshold`
    * (missing), service_unavailable.
    */
   async search(search: ChunkSearch): Promise<ChunkHit[]> {
     const strategy = strategies[search.searchType];
-    const hits = await this.database.transaction((transaction) => strategy(transaction, search));
+    const hits = await this.database.transaction(async (transaction) =>
+      appendPassages(transaction, search, await strategy(transaction, search)),
+    );
     return hits.map(({ id, text, score, similarity, metadata }) => ({
       id,
       text,

@@ -17,6 +17,7 @@ import { wordsOfCollections } from './0015-words-of-collections.js';
 import { jobsThatWait } from './0016-jobs-that-wait.js';
 import { documentsOfJobs } from './0017-documents-of-jobs.js';
 import { modelsOfCollections } from './0018-models-of-collections.js';
+import { citedPassages } from './0019-cited-passages.js';
 
 /** Every migration, oldest first. They are modules instead of .sql files, so that the build includes them. */
 export const migrations: readonly StorageMigration[] = [
@@ -38,4 +39,5 @@ export const migrations: readonly StorageMigration[] = [
   jobsThatWait,
   documentsOfJobs,
   modelsOfCollections,
+  citedPassages,
 ];

@@ -36,6 +36,10 @@ export interface ChunkSearch {
   filter?: MetadataFilter;
   /** Keep chunks of documents whose metadata match. */
   attributeFilter?: AttributeFilter;
+  /** Ids of documents whose chunks get a bonus; for `hybrid` and `lexical`. */
+  preferredDocuments?: readonly string[];
+  /** Ids of chunks that follow the found ones, if the search may return them. */
+  passages?: readonly string[];
 }
 
 /**

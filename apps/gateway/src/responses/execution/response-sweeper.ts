@@ -10,6 +10,7 @@ import { createLogger, Drain } from '#service-kit';
 import {
   ConversationsRepository,
   Database,
+  CitedPassagesRepository,
   IdempotentAnswersRepository,
   RateCountsRepository,
   ResponseLeasesRepository,
@@ -145,6 +146,9 @@ const noJob: GenerationJob = {
 const dayMs = 24 * 60 * 60 * 1_000;
 /** Limit for the bytes of all answers with an Idempotency-Key of one owner. */
 const mostIdempotentBytes = 64 * 2 ** 20;
+/** Answers whose cited passages are kept for later turns, over all owners. */
+const maxCitingAnswers = 100_000;
+const citingAnswersMs = 7 * 86_400_000;
 const everyMs = 10 * 60 * 1_000;
 
 /** Removes responses, chat completions, conversations and idempotent answers that are expired or exceed a limit. */
@@ -183,5 +187,6 @@ export class Retention implements OnModuleInit, BeforeApplicationShutdown {
     }
     await new IdempotentAnswersRepository(this.database).deleteBeyond(dayMs, mostIdempotentBytes);
     await new RateCountsRepository(this.database).deleteOver();
+    await new CitedPassagesRepository(this.database).deleteBeyond(citingAnswersMs, maxCitingAnswers);
   }
 }
