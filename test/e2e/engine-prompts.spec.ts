@@ -203,16 +203,6 @@ describe('the prompt of a mega service for an engine', () => {
     expect(stack.engine.asked.at(-1)).toMatchObject({ reasoning_effort: 'low' });
   });
 
-  it('turns reasoning off while a follow-up is rewritten', async () => {
-    const messages = [
-      { role: 'user', content: 'What does passage one say?' },
-      { role: 'assistant', content: 'One.' },
-      { role: 'user', content: 'And two?' },
-    ];
-    const { asked } = await chat({ messages });
-    expect(asked[0]).toMatchObject({ chat_template_kwargs: { enable_thinking: false } });
-  });
-
   it.each([
     ['long passages', many(10, 'word '.repeat(2_000))],
     ['passages of JSON', many(40, '{"id": 4711, "size": [1, 2], "name": "x-1"}, '.repeat(20))],

@@ -49,8 +49,8 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_PARAMETERS: z.string().transform(parsedJson).pipe(ownParametersSchema).optional(),
   /** Whether the model calls tools; auto: yes with a chat template that supports tools, or with LLM_ENDPOINT. */
   LLM_TOOLS: z.enum(['auto', 'true', 'false']).default('auto'),
-  /** Timeout for a language model that rewrites a follow-up question; 0: no rewriting; default: by the profile. */
-  LLM_CONDENSE_TIMEOUT_MS: count(0, 60_000).optional(),
+  /** Timeout for a language model that writes search queries; 0: it writes none; default: by the profile. */
+  LLM_SEARCH_QUERIES_TIMEOUT_MS: count(0, 60_000).optional(),
   /** Bytes of prompt prefixes that a local model keeps for later requests; 0 keeps none. */
   LLM_PREFIX_CACHE_BYTES: bytes('held', 0).default(256 * 1024 * 1024),
   /** Bytes for a second copy of a local model's int8 weights, for few answers at a time; 0 turns it off. */
@@ -62,7 +62,7 @@ export type LlmEnvironment = z.infer<typeof llmEnvironmentSchema>;
 
 /** The profile's settings for requests to the language model and for the check of its answers. */
 export type LlmSettings = Pick<Profile['llm'], 'parameters' | 'grounding'> &
-  Partial<Pick<Profile['llm'], 'writes' | 'condenseTimeoutMs'>> & {
+  Partial<Pick<Profile['llm'], 'writes' | 'searchQueriesTimeoutMs'>> & {
     /** Whether the model calls tools; absent: by its chat template. */
     readonly callsTools?: boolean;
     /** Variables for the chat template of requests that do not set them. */
@@ -74,18 +74,18 @@ export function selectSettings(
   { llm }: Profile,
   environment: Pick<
     LlmEnvironment,
-    'LLM_ENDPOINT' | 'LLM_MODEL_ID' | 'LLM_TOOLS' | 'LLM_CONDENSE_TIMEOUT_MS' | 'LLM_PARAMETERS'
+    'LLM_ENDPOINT' | 'LLM_MODEL_ID' | 'LLM_TOOLS' | 'LLM_SEARCH_QUERIES_TIMEOUT_MS' | 'LLM_PARAMETERS'
   >,
 ): LlmSettings {
   const replaced =
     environment.LLM_ENDPOINT !== undefined || (environment.LLM_MODEL_ID ?? llm.model) !== llm.model;
   const ofModel = environment.LLM_ENDPOINT === undefined ? llm : withoutParameters(llm);
   const settings = withParameters((replaced && llm.endpoint) || ofModel, environment.LLM_PARAMETERS);
-  const { LLM_TOOLS: tools, LLM_CONDENSE_TIMEOUT_MS: condenseTimeoutMs } = environment;
+  const { LLM_TOOLS: tools, LLM_SEARCH_QUERIES_TIMEOUT_MS: searchQueriesTimeoutMs } = environment;
   return {
     ...settings,
     ...(tools !== 'auto' && { callsTools: tools === 'true' }),
-    ...(condenseTimeoutMs !== undefined && { condenseTimeoutMs }),
+    ...(searchQueriesTimeoutMs !== undefined && { searchQueriesTimeoutMs }),
   };
 }
 

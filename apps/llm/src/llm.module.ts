@@ -1,10 +1,10 @@
 import {
-  condense,
   countPromptTokens,
   describeLlmModel,
   generate,
   summarize,
   writeFaq,
+  writeSearchQueries,
   type GenerationChunk,
   type ModelInfo,
   type ParsedRequestOf,
@@ -75,12 +75,12 @@ export class WritingRpcController {
     return this.writing.writeFaq(request, { ...callOptions, signal });
   }
 
-  @RpcHandler(condense)
-  condense(
-    { messages }: ParsedRequestOf<typeof condense>,
+  @RpcHandler(writeSearchQueries)
+  searchQueries(
+    request: ParsedRequestOf<typeof writeSearchQueries>,
     { signal }: RpcContext,
-  ): Promise<ReplyOf<typeof condense>> {
-    return this.writing.condense(messages, signal);
+  ): Promise<ReplyOf<typeof writeSearchQueries>> {
+    return this.writing.searchQueries(request, signal);
   }
 }
 

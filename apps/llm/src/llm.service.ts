@@ -77,7 +77,7 @@ export class LlmService implements OnApplicationShutdown {
       ...(this.settings.writes === false && { followsInstructions: false }),
       ...(!this.#callsTools && { callsTools: false }),
       ...(this.answerer && { quotesDocuments: true }),
-      ...(this.#condensesWithinMs && { condensesWithinMs: this.#condensesWithinMs }),
+      ...(this.#searchQueriesWithinMs && { searchQueriesWithinMs: this.#searchQueriesWithinMs }),
       ...(this.#evidence && { evidence: this.#evidence }),
       ...(template && { templateVariables: templateVariables(template.source) }),
     };
@@ -158,8 +158,8 @@ export class LlmService implements OnApplicationShutdown {
     return { ...request, chat_template_kwargs: { ...given, ...off } };
   }
 
-  get #condensesWithinMs(): number | undefined {
-    return this.settings.writes === false ? undefined : this.settings.condenseTimeoutMs;
+  get #searchQueriesWithinMs(): number | undefined {
+    return this.settings.writes === false ? undefined : this.settings.searchQueriesTimeoutMs;
   }
 
   /** What the reader or the model reads of the documents. */

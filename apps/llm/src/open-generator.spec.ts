@@ -58,8 +58,8 @@ it("asks another model in another way than the profile's own", () => {
   expect(selectSettings(profile, environmentOf({ LLM_MODEL_ID: 'nano-chat' }))).toEqual(profile.llm);
   const other = environmentOf({ LLM_MODEL_ID: 'acme/tiny-chat' });
   expect(selectSettings(profile, other)).toEqual(profile.llm.endpoint);
-  const hasty = environmentOf({ LLM_MODEL_ID: 'acme/tiny-chat', LLM_CONDENSE_TIMEOUT_MS: '50' });
-  expect(selectSettings(profile, hasty)).toEqual({ ...profile.llm.endpoint, condenseTimeoutMs: 50 });
+  const hasty = environmentOf({ LLM_MODEL_ID: 'acme/tiny-chat', LLM_SEARCH_QUERIES_TIMEOUT_MS: '50' });
+  expect(selectSettings(profile, hasty)).toEqual({ ...profile.llm.endpoint, searchQueriesTimeoutMs: 50 });
 });
 
 it.each(['bundled', 'hub', 'hub-small', 'hub-large'])(

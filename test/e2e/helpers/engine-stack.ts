@@ -38,7 +38,9 @@ export async function startEngineStack({
     startScriptedEngine(model),
   ]);
   prepare?.(engine);
-  const common = { NATS_URL: nats.url, MEGANEST_DATA_DIR: directory.path, ...env };
+  // The engine is asked for answers alone, unless a spec is about search queries.
+  const queries = { LLM_SEARCH_QUERIES_TIMEOUT_MS: '0' };
+  const common = { NATS_URL: nats.url, MEGANEST_DATA_DIR: directory.path, ...queries, ...env };
   const others = await startScriptedServices(nats.url, false);
   const models: TestService[] = [];
   const startLlm = async ({ url }: Pick<ScriptedEngine, 'url'>) => {

@@ -22,6 +22,8 @@ export interface EngineTurn {
   pauseMs?: number;
   /** Refuses: this status with this body, in the place of an answer. */
   refuse?: { status: number; body: unknown; headers?: Record<string, string> };
+  /** Sends nothing until then. */
+  until?: Promise<unknown>;
   /** Sends this body in place of the other fields. */
   raw?: string;
 }
@@ -31,6 +33,8 @@ export interface ScriptedEngine {
   url: string;
   /** Bodies of its chat completions, oldest first. */
   asked: EngineBody[];
+  /** The requests that their client left before the answer was complete. */
+  left: EngineBody[];
   /** What it answers; the last user message where there is no script. */
   script: ((body: EngineBody) => EngineTurn) | undefined;
   /** Answers of other paths, as JSON: `/props`. */
@@ -43,6 +47,7 @@ export async function startScriptedEngine(model: Record<string, unknown> = {}): 
   const engine: ScriptedEngine = {
     url: '',
     asked: [],
+    left: [],
     script: undefined,
     routes: {
       '/v1/models': () => ({ object: 'list', data: [{ id: engineModel, object: 'model', ...model }] }),
@@ -73,7 +78,12 @@ async function serve(engine: ScriptedEngine, message: IncomingMessage, reply: Se
 
 async function answer(engine: ScriptedEngine, body: EngineBody, reply: ServerResponse): Promise<void> {
   engine.asked.push(body);
+  reply.once('close', () => {
+    if (!reply.writableFinished) engine.left.push(body);
+  });
   const turn = engine.script?.(body) ?? { text: lastText(body) };
+  await turn.until;
+  if (reply.destroyed) return;
   if (turn.refuse) {
     reply.writeHead(turn.refuse.status, { 'content-type': 'application/json', ...turn.refuse.headers });
     reply.end(JSON.stringify(turn.refuse.body));

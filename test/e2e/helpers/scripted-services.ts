@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   countPromptTokens,
@@ -54,6 +54,12 @@ export class Witness {
   neighbours: readonly Neighbour[] | undefined = [];
   /** What documents were searched with, oldest first. */
   readonly searched: string[] = [];
+  /** The whole requests of these searches. */
+  readonly retrievals: ParsedRequestOf<typeof retrieve>[] = [];
+  /** The requests to rerank passages. */
+  readonly rerankings: ParsedRequestOf<typeof rerank>[] = [];
+  /** Emits `search` with each query. */
+  readonly events = new EventEmitter();
   /** What the model was asked last. */
   asked: GenerateRequest | undefined;
   readonly #gate = new AbortController();
@@ -150,8 +156,10 @@ class ScriptedController {
   }
 
   @RpcHandler(retrieve)
-  retrieve({ query }: ParsedRequestOf<typeof retrieve>) {
-    this.witness.searched.push(query);
+  retrieve(request: ParsedRequestOf<typeof retrieve>) {
+    this.witness.searched.push(request.query);
+    this.witness.retrievals.push(request);
+    this.witness.events.emit('search', request.query);
     return { documents: [...this.witness.found], searchType: 'hybrid' as const };
   }
 
@@ -163,7 +171,9 @@ class ScriptedController {
   }
 
   @RpcHandler(rerank)
-  rerank({ texts }: ParsedRequestOf<typeof rerank>) {
+  rerank(request: ParsedRequestOf<typeof rerank>) {
+    const { texts } = request;
+    this.witness.rerankings.push(request);
     return {
       model: 'scripted-rerank',
       promptTokens: 1,

@@ -15,6 +15,7 @@ import type { NodeContext } from '#dag';
 import type { CallOptions, RpcClient } from '#messaging';
 import type { FilePassages } from '../input-files/attached-files.js';
 import type { ImageStore } from '../input-files/image-store.js';
+import type { SearchPlan } from './search/search-plan.js';
 
 /** The question for the search of documents, and the turns of its conversation. */
 export interface Conversation {
@@ -35,8 +36,12 @@ export interface MegaServiceRequest extends Conversation {
   /** Time at which the run is aborted, in epoch milliseconds. `patience` can extend it. */
   deadline: number;
   patience?: CallOptions['patience'];
-  /** The mega service calls the language model, which may then also rewrite the question for the search. */
+  /** The mega service calls the language model, which may then also write queries for the search. */
   asksModel?: boolean;
+  /** The mega service has a node that searches documents, so that the vectors of further queries can wait for it. */
+  retrieves?: boolean;
+  /** Owner of the request: its answers and their cited passages are the owner's alone. */
+  owner?: string;
   /** The language model that the file of the mega service names. */
   languageModel?: string | undefined;
   /** Uploaded files of the request. They stay in the object store until it ends. */
@@ -68,7 +73,9 @@ export interface NodeCall {
   options: CallOptions;
   /** Stores the images of a conversation for the language model. */
   images: Pick<ImageStore, 'lend'>;
-  /** Returns the question for the search of documents. */
+  /** The plan for the search of documents, the same for all nodes of a run. */
+  plan: () => SearchPlan;
+  /** Returns the question that stands alone, for a ranking: see {@link SearchPlan.question}. */
   searchedFor: () => Promise<string>;
   /** What the language model of the mega service reads of the documents; undefined: the found passages alone. */
   evidence: () => Promise<ModelInfo['evidence']>;

@@ -1,5 +1,5 @@
 import { parseMegaService, type MegaServiceDefinition, type NodeContext } from '#dag';
-import { MegaNestError } from '#contracts';
+import { MegaNestError, type GenerationChunk } from '#contracts';
 import type { HttpCall } from '#service-kit';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MegaServiceCatalog } from './mega-service-catalog.js';
@@ -59,6 +59,7 @@ describe('a new version of a mega service', () => {
       receipts,
       metrics as never,
       catalog as MegaServiceCatalog,
+      { watch: (chunks) => chunks as AsyncGenerator<GenerationChunk> },
     );
   };
   const settle = async (runner: MegaServiceRunner, id: string, question: string) => {

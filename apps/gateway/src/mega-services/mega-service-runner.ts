@@ -12,10 +12,12 @@ import {
 import { Metrics, ownerOf, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { languageModelOf, usesLanguageModel } from '../models/model-catalog.js';
+import { searches } from './definition-checks.js';
 import { degradedSteps, ReceiptStore, type ReceiptKey } from './receipt-store.js';
 import { MegaServiceCatalog } from './mega-service-catalog.js';
 import { affinityOf, questionOf, type MegaServiceRequest } from './mega-service-request.js';
 import { NodeCaller } from './nodes/node-caller.js';
+import { CitedBefore } from './search/cited-before.js';
 
 /** A started run of a mega service that answers a chat. */
 export interface MegaServiceRun {
@@ -46,6 +48,7 @@ export class MegaServiceRunner {
     @Inject(ReceiptStore) private readonly receipts: ReceiptStore,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(MegaServiceCatalog) private readonly catalog: MegaServiceCatalog,
+    @Inject(CitedBefore) private readonly citedBefore: Pick<CitedBefore, 'watch'>,
   ) {}
 
   #shadows = 0;
@@ -64,8 +67,11 @@ export class MegaServiceRunner {
       neighbours = around.map((neighbour) => ({ ...neighbour, score: 0 }));
     };
     const handle = this.start(definition, { ...asked, onDocuments }, parameters, call);
+    const { messages } = asked;
+    const { owner = ownerOf({}) } = call;
+    const answer = { messages, owner, documents: () => documents };
     return {
-      chunks: handle.stream as AsyncIterable<GenerationChunk>,
+      chunks: this.citedBefore.watch(handle.stream as AsyncIterable<GenerationChunk>, answer),
       documents: () => documents,
       neighbours: () => neighbours,
       receipt: () => handle.receipt(),
@@ -83,6 +89,8 @@ export class MegaServiceRunner {
       ...asked,
       query: questionOf(asked.messages),
       asksModel: usesLanguageModel(definition),
+      retrieves: searches(definition),
+      owner,
       languageModel: languageModelOf(definition),
       requestId,
       traceparent,

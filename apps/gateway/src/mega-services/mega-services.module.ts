@@ -7,8 +7,11 @@ import { MegaServiceCatalog } from './mega-service-catalog.js';
 import { MegaServiceOutputs } from './mega-service-outputs.js';
 import { MegaServiceRunner } from './mega-service-runner.js';
 import { AnnouncedServices } from './nodes/announced-services.js';
-import { NodeCaller, QuestionCondenser } from './nodes/node-caller.js';
+import { NodeCaller } from './nodes/node-caller.js';
 import { ReceiptStore } from './receipt-store.js';
+import { CitedBefore } from './search/cited-before.js';
+import { QueryWriter } from './search/query-writer.js';
+import { SearchPlans } from './search/search-plans.js';
 
 /** Limits of the receipts in memory: the last thousand of an hour. */
 const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_000 };
@@ -19,7 +22,9 @@ const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_
   providers: [
     AnnouncedServices,
     NodeCaller,
-    QuestionCondenser,
+    CitedBefore,
+    QueryWriter,
+    SearchPlans,
     MegaServiceRunner,
     MegaServiceBody,
     MegaServiceOutputs,

@@ -101,11 +101,11 @@ it('names nodes that an error skipped, and no others', () => {
 it('names what a node did without, and the nodes of a nested mega service', () => {
   const nested = report({ node: 'reranking', state: 'skipped', code: 'overloaded' });
   const run = report(
-    { node: 'retrieval', state: 'ok', details: { degraded: { condensing: 'too_long' } } },
+    { node: 'retrieval', state: 'ok', details: { degraded: { search_queries: 'too_long' } } },
     { node: 'inner', state: 'ok', nested },
   );
   expect(degradedSteps(run)).toEqual([
-    { name: 'condensing', reason: 'too_long' },
+    { name: 'search_queries', reason: 'too_long' },
     { name: 'inner/reranking', reason: 'overloaded' },
   ]);
 });

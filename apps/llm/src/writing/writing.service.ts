@@ -5,14 +5,13 @@ import {
   invalidField,
   MegaNestError,
   unsupportedField,
-  type ChatMessage,
-  type condense,
   type GenerationChunk,
   type ParsedRequestOf,
   type ReplyOf,
   type summarize,
   type TokenUsage,
   type writeFaq,
+  type writeSearchQueries,
 } from '#contracts';
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
@@ -20,9 +19,9 @@ import type { GenerateRequest } from '../tools/tool-format.js';
 import { LlmService } from '../llm.service.js';
 import { llmSettings, type LlmSettings } from '../llm.environment.js';
 import { withoutUndefined } from '../plan-answer.js';
-import { condenseWith, questionLimits } from './condense.js';
 import { ExtractiveWriter } from './extractive-writer.js';
 import { GenerativeWriter, languageName } from './generative-writer.js';
+import { queriesWith, queryLimits } from './search-queries.js';
 import { cutIntoPieces, writeSummary } from './write-summary.js';
 import { UsageSum, type TextWriter } from './text-writer.js';
 
@@ -58,15 +57,18 @@ export class WritingService {
     return writeFaqOf({ text, count, ...pieceSizes({ chunk_size, chunk_overlap }) }, writer, call.signal);
   }
 
-  /** Rewrites the last question of a conversation where the model writes; otherwise the reply is empty. */
-  async condense(messages: readonly ChatMessage[], signal: AbortSignal): Promise<ReplyOf<typeof condense>> {
-    if (!this.llm.model.condensesWithinMs) return {};
-    // Reasoning would take longer than the question.
-    const limits = this.llm.isRemote ? {} : questionLimits;
+  /** Writes the search queries for the last message of a conversation where the model writes; otherwise none. */
+  async searchQueries(
+    { messages, languages }: ParsedRequestOf<typeof writeSearchQueries>,
+    signal: AbortSignal,
+  ): Promise<ReplyOf<typeof writeSearchQueries>> {
+    if (!this.llm.model.searchQueriesWithinMs) return { queries: [] };
+    // Reasoning would take longer than the queries.
+    const limits = this.llm.isRemote ? {} : queryLimits;
     const { withoutThinking } = this.llm;
     const ask = (prompt: GenerateRequest) =>
       this.llm.generate({ ...prompt, ...limits, ...withoutThinking }, signal);
-    return condenseWith(messages, ask);
+    return queriesWith({ messages, languages, today: new Date() }, ask);
   }
 
   #writer(

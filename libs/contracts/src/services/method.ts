@@ -69,10 +69,10 @@ export const modelInfoSchema = z.object({
     .boolean()
     .optional()
     .describe('True: answers from documents are quoted sentences, which sampling does not change'),
-  condensesWithinMs: z
+  searchQueriesWithinMs: z
     .int()
     .optional()
-    .describe('It rewrites follow-up questions for the search within this time; language models only'),
+    .describe('It writes queries for the search within this time; language models only'),
   evidence: z
     .object({
       passages: z.int().describe('Passages that it reads where a request sets no top_n'),

@@ -76,21 +76,25 @@ export const writeFaq = defineMethod({
   streaming: true,
 });
 
+/** Search queries that a model may write for one question. */
+export const maxSearchQueries = 3;
+
 /**
- * `llm.condense`: the last question of a conversation, rewritten so that it is clear without the earlier turns. Errors:
- * overloaded, deadline_exceeded, and the errors of a remote engine.
+ * `llm.search_queries`: queries that find the passages for the last message of a conversation, the most important one
+ * first. The list is empty if the message needs no search, or if the model does not write. Errors: overloaded,
+ * deadline_exceeded, and the errors of a remote engine.
  */
-export const condense = defineMethod({
+export const writeSearchQueries = defineMethod({
   service: 'llm',
-  method: 'condense',
-  request: z.object({ messages: z.array(chatMessageSchema).min(1) }),
+  method: 'search_queries',
+  request: z.object({
+    messages: z.array(chatMessageSchema).min(1),
+    languages: z.array(z.string()).max(8).optional().describe('Languages of the documents, where known'),
+  }),
   reply: z.object({
-    /**
-     * Absent if the model does not write, if it was not asked (a greeting, a long question), or if there is a problem.
-     */
-    question: z.string().optional(),
+    queries: z.array(z.string()).max(maxSearchQueries),
     /** Why the answer of the model is not used. */
-    problem: z.enum(['empty', 'too_long', 'not_a_question', 'off_topic']).optional(),
+    problem: z.enum(['empty', 'too_long']).optional(),
     usage: usageSchema.optional(),
   }),
 });

@@ -15,8 +15,8 @@ const answeringSchema = z.strictObject({
   parameters: generationParametersSchema.default({}),
   /** The model writes its own texts; false: summaries and questions consist of sentences of the text. */
   writes: z.boolean().default(true),
-  /** Maximum time in which a model that writes rewrites a follow-up question for the search; 0: it does not. */
-  condenseTimeoutMs: z.int().min(0).max(60_000).default(3_000),
+  /** Maximum time in which a model that writes writes queries for the search; 0: it does not. */
+  searchQueriesTimeoutMs: z.int().min(0).max(60_000).default(1_000),
   grounding: z.strictObject({
     /** In addition to `parameters`, for answers from passages, summaries and questions; not for a plain chat. */
     parameters: generationParametersSchema.optional(),

@@ -12,16 +12,14 @@ import { createServiceRegistry, type InputPort, type NodeRunner, type ServiceKin
 import { z } from 'zod';
 import type { NodeCall } from '../mega-service-request.js';
 import {
-  callEmbedding,
   callEmbedInputs,
   callExtract,
   callFaq,
   callGenerate,
-  callReranking,
-  callRetrieval,
   callSummarize,
   callTranscribe,
 } from './service-calls.js';
+import { callEmbedding, callReranking, callRetrieval } from './search-calls.js';
 import { callAnswerGuardrail, callGuardrail } from './guardrail.js';
 
 /** The conversation from an earlier node, e.g. a guard that redacts; by default the request's own conversation. */

@@ -5,8 +5,6 @@ import {
   invalidField,
   maxExtractedCharacters,
   MegaNestError,
-  rerank,
-  retrieve,
   summarize,
   transcribe,
   writeFaq,
@@ -20,7 +18,7 @@ import {
 } from '#contracts';
 import { chatTaskOf } from '#text';
 import { readNeighboursOf } from '../../documents/read-neighbours.js';
-import { asksForFiles, hasFiles } from '../../input-files/attached-files.js';
+import { hasFiles } from '../../input-files/attached-files.js';
 import {
   affinityOf,
   conversationOf,
@@ -36,11 +34,6 @@ import {
  */
 function isTask(call: NodeCall): boolean {
   return chatTaskOf(conversationOf(call).messages) !== undefined;
-}
-
-/** Whether a search can find nothing: for a task of a chat page, and for a question about attached files as a whole. */
-function needsNoSearch(call: NodeCall): boolean {
-  return isTask(call) || asksForFiles(conversationOf(call).messages);
 }
 
 /** Asks the language model for an answer, with the files of the messages and the documents of the node before it. */
@@ -151,20 +144,6 @@ function writtenText(call: NodeCall): string {
   return (call.context.inputs['text'] as string | undefined) ?? textOf(conversationOf(call).messages);
 }
 
-/**
- * The question as a vector. A question beyond the model's limit is truncated, because its beginning still finds
- * passages.
- */
-export async function callEmbedding(call: NodeCall): Promise<string> {
-  if (needsNoSearch(call)) return '';
-  const { client, context, options } = call;
-  const query = await call.searchedFor();
-  const request = { truncate: true, ...context.parameters, inputs: [query] };
-  const reply = await client.request(embed, request, options);
-  context.report({ model: reply.model, promptTokens: reply.promptTokens });
-  return reply.vectors;
-}
-
 /** The inputs of a request for embeddings as vectors. */
 export async function callEmbedInputs(call: NodeCall): Promise<ReplyOf<typeof embed>> {
   const { client, context, request, options } = call;
@@ -172,39 +151,6 @@ export async function callEmbedInputs(call: NodeCall): Promise<ReplyOf<typeof em
   const reply = await client.request(embed, { ...context.parameters, ...asked }, options);
   context.report({ model: reply.model, promptTokens: reply.promptTokens });
   return reply;
-}
-
-/** The documents for the question. */
-export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]> {
-  if (needsNoSearch(call)) return [];
-  const { client, context, options } = call;
-  const query = await call.searchedFor();
-  const embedding = context.inputs['embedding'] as string | undefined;
-  const reply = await client.request(retrieve, { ...context.parameters, query, embedding }, options);
-  context.report({
-    searchType: reply.searchType,
-    documents: reply.documents.map(({ id, score }) => ({ id, score })),
-    ...(reply.degraded && { degraded: { retrieval: reply.degraded } }),
-  });
-  return reply.documents;
-}
-
-/** The documents in the order of the reranking model, with its scores. */
-export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]> {
-  const { client, context, options } = call;
-  const documents = context.inputs['documents'] as RetrievedDocument[];
-  if (documents.length === 0) return [];
-  const texts = documents.map(behindHeading);
-  const query = await call.searchedFor();
-  const scores = documents.map(({ score }) => score);
-  const top_n = (await call.evidence())?.passages;
-  const request = { top_n, ...context.parameters, query, texts, scores };
-  const reply = await client.request(rerank, request, options);
-  context.report({ model: reply.model, results: reply.results });
-  return reply.results.flatMap(({ index, score }) => {
-    const document = documents[index];
-    return document ? [{ ...document, score }] : [];
-  });
 }
 
 /** A passage with its heading in front, because the heading often names the topic of the passage. */

@@ -1,0 +1,31 @@
+import type { CitedPassages } from './cited-before.js';
+import type { WrittenQueries } from './query-writer.js';
+
+/** A query and its author: the user, the rules that add words of earlier turns, or the language model. */
+export interface SearchQuery {
+  readonly query: string;
+  readonly by: 'user' | 'words' | 'model';
+}
+
+/** How the documents for a conversation are searched. All nodes of a run share it. */
+export interface SearchPlan {
+  /**
+   * Whether documents are searched at all. Not for a task of a chat page, such as a title, and not for a question about
+   * attached files as a whole.
+   */
+  readonly searches: boolean;
+  /** The last question, with words of earlier turns if it is a follow-up; undefined for small talk. */
+  readonly asked: SearchQuery | undefined;
+  /** The question was cut to the limit of queries. */
+  readonly isCut: boolean;
+  /** The queries of the language model. Does not reject. */
+  readonly written: Promise<WrittenQueries>;
+  /** The passages that earlier answers of this conversation cite. Does not reject. */
+  readonly cited: Promise<CitedPassages>;
+  /** The question that stands alone: the first query of the model, or else the question. */
+  readonly question: Promise<string>;
+  /** Parameters of the node that embeds queries; undefined without one, or if it is a service of a user. */
+  embedding?: Readonly<Record<string, unknown>>;
+  /** Stops the language model. */
+  readonly stop: () => void;
+}

@@ -1,0 +1,66 @@
+import { maxQueryCharacters, withoutFiles } from '#contracts';
+import type { CallOptions } from '#messaging';
+import { chatTaskOf, condenseQuestion, smallTalkTopic, type SmallTalkTopic } from '#text';
+import { Inject, Injectable } from '@nestjs/common';
+import { asksForFiles } from '../../input-files/attached-files.js';
+import type { Conversation, MegaServiceRequest } from '../mega-service-request.js';
+import { CitedBefore } from './cited-before.js';
+import { QueryWriter } from './query-writer.js';
+import type { SearchPlan } from './search-plan.js';
+
+type Asking = {
+  request: Pick<MegaServiceRequest, 'asksModel' | 'owner'>;
+  /** Options of the call to the language model. */
+  options: CallOptions;
+};
+
+/** Short messages that may take up an offer of the answer before, or object to it: the model decides. */
+const dependsOnDialogue: ReadonlySet<SmallTalkTopic> = new Set(['assent', 'complaint', 'offer']);
+
+/** Plans the search of documents for a conversation, once for all nodes of a run. */
+@Injectable()
+export class SearchPlans {
+  readonly #plans = new WeakMap<Conversation, SearchPlan>();
+
+  constructor(
+    @Inject(QueryWriter) private readonly writer: Pick<QueryWriter, 'write'>,
+    @Inject(CitedBefore) private readonly citedBefore: Pick<CitedBefore, 'find'>,
+  ) {}
+
+  /** The plan of a conversation. The language model begins to write with the first call. */
+  planOf(conversation: Conversation, asking: Asking): SearchPlan {
+    const known = this.#plans.get(conversation);
+    if (known) return known;
+    const plan = this.#plan(conversation, asking);
+    this.#plans.set(conversation, plan);
+    return plan;
+  }
+
+  #plan({ messages, query }: Conversation, { request, options }: Asking): SearchPlan {
+    const turns = messages.map(withoutFiles);
+    const searches = chatTaskOf(messages) === undefined && !asksForFiles(messages);
+    const topic = request.asksModel ? smallTalkTopic(query) : undefined;
+    const isFollowUp =
+      turns.filter(({ role, content }) => role === 'user' && content.trim() !== '').length > 1;
+    const asksModel =
+      request.asksModel === true && searches && (!topic || (isFollowUp && dependsOnDialogue.has(topic)));
+    const stopping = new AbortController();
+    const written = asksModel
+      ? this.writer.write(turns, { ...options, signal: stopping.signal })
+      : Promise.resolve({ queries: [] });
+    const question = isFollowUp ? condenseQuestion(turns) : query;
+    const asked = question.slice(0, maxQueryCharacters);
+    const by = asked === query.slice(0, maxQueryCharacters) ? 'user' : 'words';
+    return {
+      searches,
+      asked: topic ? undefined : { query: asked, by },
+      isCut: question.length > maxQueryCharacters,
+      written,
+      cited: searches && isFollowUp && !topic ? this.citedBefore.find(messages, request.owner) : noPassages,
+      question: written.then(({ queries }) => queries[0] ?? asked),
+      stop: () => stopping.abort(),
+    };
+  }
+}
+
+const noPassages = Promise.resolve({ documents: [], passages: [] });
