@@ -30,14 +30,13 @@ import { generatorToken, type LlmGenerator } from './open-generator.js';
 import { evidenceTokens } from './grounding/passages.js';
 import { planAnswer, withoutUndefined } from './plan-answer.js';
 import { answererToken, type ExtractiveAnswerer } from './reading/extractive-answerer.js';
+import { tokensOfReader } from './reading/passage-tables.js';
 import { ThreadCheck } from './thread-check.js';
 import { writeTask } from './writing/write-task.js';
 import { templateVariables } from './tools/plan-calls.js';
 
 /** Passages for a model that writes, where a request sets no `top_n`. */
 const usualPassages = 20;
-/** Tokens for the reader: enough for the whole table of a row. */
-const tokensOfReader = 12_000;
 
 /** Writes answers, for requests over HTTP and NATS. */
 @Injectable()

@@ -101,6 +101,44 @@ describe('ExtractiveAnswerer', () => {
     );
   });
 
+  it('computes an answer from the whole table around a found row, and cites a row', async () => {
+    const { answerer, read } = answererOf({});
+    const chunk = (index: number, rows: string[]) => ({
+      id: `c${index}`,
+      text: rows.join('\n\n'),
+      score: 1,
+      metadata: {
+        document_id: 'd',
+        chunk_index: index,
+        filename: 'orders.csv',
+        blocks: 'r'.repeat(rows.length),
+      },
+    });
+    const [first, found] = [
+      chunk(0, ['Order: O-1; Status: open', 'Order: O-2; Status: paid']),
+      chunk(1, ['Order: O-3; Status: paid', 'Order: O-4; Status: open']),
+    ] as const;
+    const answered = async (asked: string, neighbours?: (typeof first)[]) => {
+      const messages = [{ role: 'user' as const, content: asked }];
+      const parts = [];
+      for await (const part of answerer.answer(messages, { documents: [found], neighbours }, {}, signal))
+        parts.push(part);
+      return parts.at(-1)!;
+    };
+    const whole = await answered('Which orders are not paid?', [first]);
+    expect(whole.text).toMatch(/^\*\*O-1, O-4\*\* – 2 of 4 rows/);
+    expect(whole.certainty).toMatchObject({ kind: 'answer' });
+    expect(whole.citations).toMatchObject([
+      { documentId: 'c0', quote: 'Order: O-1; Status: open', passage: 1 },
+    ]);
+    expect((await answered('How many orders are paid? Answer with the number only.', [first])).text).toBe(
+      '2 [1]',
+    );
+    expect(read).toEqual([]);
+    // Two rows are too small a part of the table to count in.
+    expect((await answered('How many orders are paid?')).text).not.toContain('**');
+  });
+
   it('begins a table below the name of its document', async () => {
     const { answerer } = answererOf({ [inPort]: 3 });
     const documents = [

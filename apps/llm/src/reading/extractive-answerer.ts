@@ -10,6 +10,7 @@ import { beginningsOf, blocksOf, closestOf } from './compose-answer.js';
 import { missingNames, sayMissing } from './missing-names.js';
 import { rankSentences, readFusion, type Fusion } from './rank-sentences.js';
 import { readPassages } from './sentence.js';
+import { answerFromPassages } from './table-answer.js';
 import { answerSmallTalk, type Library } from './small-talk.js';
 import { limitAnswer, writeAnswer, type Answer, type MarkerOf } from './written-answer.js';
 
@@ -139,6 +140,12 @@ export class ExtractiveAnswerer {
     const isWhole = asksForSummary(asked.at(-1) ?? '') && documents.every(isAttached);
     const beginnings = isWhole ? beginningsOf(passages) : [];
     if (beginnings.length > 0) return { answer: writeAnswer('', beginnings, 1, idOf), promptTokens: 0 };
+    const fromTable = answerFromPassages(question, documents, neighbours);
+    if (fromTable) {
+      const { block, certainty, isPartial } = fromTable;
+      const answer = writeAnswer('', [block], certainty, idOf);
+      return { answer: { ...answer, kind: isPartial ? 'closest' : 'answer' }, promptTokens: 0 };
+    }
     const ranking = await rankSentences(
       question,
       passages,

@@ -52,8 +52,8 @@ export async function* callGenerate(call: NodeCall): AsyncGenerator<GenerationCh
   };
   if (documents) {
     request.documents = documents;
-    if (neighbours.length > 0) request.neighbours = neighbours;
-    onDocuments?.(documents, neighbours);
+    if (neighbours) request.neighbours = neighbours;
+    onDocuments?.(documents, neighbours ?? []);
     context.report({ documentIds: documents.map(({ id }) => id) });
   }
   const affinity = affinityOf(asked);
@@ -85,21 +85,18 @@ async function readDocuments(
 
 /**
  * The passages around the found ones, for a model that reads them. Without them the answer rests on the found passages
- * alone, which the receipt says.
+ * alone, which the receipt says. Undefined where they are not known: a model that does not read them, no answer.
  */
 async function neighboursOf(
   documents: readonly RetrievedDocument[],
   { client, context, options, evidence }: NodeCall,
-): Promise<Neighbour[]> {
-  if (documents.length === 0) return [];
-  const { neighbours, problem } = await readNeighboursOf(documents, {
-    client,
-    options,
-    reads: await evidence(),
-  });
+): Promise<Neighbour[] | undefined> {
+  if (documents.length === 0) return undefined;
+  const reads = await evidence();
+  const { neighbours, problem } = await readNeighboursOf(documents, { client, options, reads });
   if (problem) context.report({ degraded: { neighbours: problem } });
   else if (neighbours.length > 0) context.report({ neighbours: neighbours.length });
-  return neighbours;
+  return reads && !problem ? neighbours : undefined;
 }
 
 /** The text of the request: its question, then its files in their order. */

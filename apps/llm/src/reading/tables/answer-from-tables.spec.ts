@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { answerFromTables } from './answer-from-tables.js';
+import type { TableSource } from './table.js';
+
+function source(about: string, head: string, ...lines: string[]): TableSource {
+  const names = head.split(' | ');
+  const rows = lines.map((line) =>
+    line
+      .split(' | ')
+      .flatMap((cell, at) => (cell.trim() === '' ? [] : [`${names[at]}: ${cell.trim()}`]))
+      .join('; '),
+  );
+  return { about, rows, isWhole: true };
+}
+
+const plans = source(
+  'Service plans 2026',
+  'Plan | Price per year | Spare parts included | Weekend service | Response time',
+  'Basic | 49 € | no | no | 5 days',
+  'Comfort | 99 € | yes | no | 48 hours',
+  'Premium | 179 € | yes | yes | 4 hours',
+);
+const orders = source(
+  'Orders 2026',
+  'Order | Date | Customer | Amount EUR | Status',
+  'O-1 | 2026-01-05 | Hotel Amsel | 120.00 | paid',
+  'O-2 | 2026-01-15 | Weingut Moser | 80.50 | open',
+  'O-3 | 2026-02-03 | Hotel Amsel | 300.00 | cancelled',
+  'O-4 | 2026-02-20 | Camping Auwald | 45.00 | paid',
+  'O-5 | 2026-03-11 | Strandbad Orth | 1,299.00 | open',
+  'O-6 | 2026-03-12 | Hotel Amsel | 60.00 | shipped',
+);
+const rivers = source(
+  'Rivers of Europe',
+  'River | Country | Length km | Discharge (m³/s) | Source | Navigable',
+  'Danube | Germany | 2,850 | 6,500 | Black Forest | yes',
+  'Loire | France | 1,006 | 835 | Massif Central | partly',
+  'Rhine | Switzerland | 1,233 | 2,900 | Alps | yes',
+  'Seine | France | 777 | 560 | Langres | yes',
+  'Tagus | Spain | 1,007 | 500 | Sierra de Albarracín | no',
+);
+
+const valueOf = (question: string, ...tables: TableSource[]) => answerFromTables(question, tables)?.value;
+
+describe('answerFromTables', () => {
+  it.each([
+    ['What is the response time of Comfort?', '48 hours'],
+    ['How much is Premium per year?', '179 €'],
+    ['Which plan has the shortest response time?', 'Premium'],
+    ['Which plan responds within 4 hours?', 'Premium'],
+    ['Which plan is the cheapest with spare parts?', 'Comfort'],
+    ['How much cheaper is Comfort than Premium?', '80 €'],
+    ['Which is more expensive, Basic or Premium?', 'Premium'],
+    ['Is Comfort cheaper than Premium?', 'Yes'],
+    ['Which plans cost more than 50 euros a year?', 'Comfort, Premium'],
+  ])('looks up, orders and compares: %s', (question, value) => {
+    expect(valueOf(question, plans)).toBe(value);
+  });
+
+  it.each([
+    ['How many orders were cancelled?', '1'],
+    ['What is the total amount of open orders?', '1379.50'],
+    ['What is the average order amount?', '317.42'],
+    ['How much did Hotel Amsel spend in total?', '480.00'],
+    ['Who placed the largest order?', 'Strandbad Orth'],
+    ['Which customer has the most orders?', 'Hotel Amsel (3)'],
+    ['Which orders were placed in February?', 'O-3, O-4'],
+    ['Which was the first order in March?', 'O-5'],
+    ['Which orders were made after 1 February 2026 and before 12 March 2026?', 'O-3, O-4, O-5'],
+    ['Show the three largest orders', 'O-5, O-3, O-1'],
+    ['How many customers are there?', '4'],
+    ['Which orders from Hotel Amsel are open?', 'None'],
+  ])('counts, sums and filters: %s', (question, value) => {
+    expect(valueOf(question, orders)).toBe(value);
+  });
+
+  it.each([
+    [plans, 'Which service plan does not include spare parts?', 'Basic'],
+    [plans, 'Which plan does NOT have weekend service?', 'Basic, Comfort'],
+    [plans, 'Which plans have neither spare parts nor weekend service?', 'Basic'],
+    [plans, 'Which plans offer spare parts but no weekend service?', 'Comfort'],
+    [plans, 'Is weekend service included in Comfort?', 'No'],
+    [plans, 'Do all plans include spare parts?', 'No'],
+    [orders, 'Which orders are unpaid?', 'O-2, O-3, O-5, O-6'],
+    [orders, 'Which orders are neither paid nor cancelled?', 'O-2, O-5, O-6'],
+    [orders, 'Which orders did not come from Hotel Amsel?', 'O-2, O-4, O-5'],
+    [orders, 'Which customers did not cancel?', 'Weingut Moser, Camping Auwald, Strandbad Orth'],
+    [orders, 'Which orders cost no more than 60 euros?', 'O-4, O-6'],
+    [rivers, 'Which rivers are not navigable?', 'Tagus'],
+    [rivers, 'Which rivers do not flow through Spain or France?', 'Danube, Rhine'],
+  ])('negates by value: %#', (table, question, value) => {
+    expect(valueOf(question, table)).toBe(value);
+  });
+
+  it.each([
+    ['How long is the Rhine?', '1,233'],
+    ['How much longer is the Danube than the Rhine?', '1617'],
+    ['Which rivers are longer than the Loire?', 'Danube, Rhine, Tagus'],
+    ['Which river has the highest discharge?', 'Danube'],
+    ['What is the combined length of the Loire and the Seine?', '1783'],
+  ])('reads units and names: %s', (question, value) => {
+    expect(valueOf(question, rivers)).toBe(value);
+  });
+
+  it.each([
+    [plans, 'What does Platinum cost?'],
+    [plans, 'Which plan would you recommend?'],
+    [plans, 'Can I cancel the Basic plan?'],
+    [orders, 'What percentage of orders was cancelled?'],
+    [orders, 'Who is our best customer?'],
+    [rivers, 'Which river is deeper, the Rhine or the Seine?'],
+    [rivers, 'Who discovered the Danube?'],
+    [rivers, 'What is the length of the Thames?'],
+    [rivers, 'Why is the Tagus not navigable?'],
+  ])('leaves alone what the table does not say: %#', (table, question) => {
+    expect(valueOf(question, table)).toBeUndefined();
+  });
+
+  it('shows the value first, then the rows, and cites them', () => {
+    const answer = answerFromTables('Which orders are open?', [plans, orders])!;
+    expect(answer.table).toBe(1);
+    expect(answer.rows).toEqual([1, 4]);
+    expect(answer.text).toBe(
+      [
+        '**O-2, O-5** – 2 of 6 rows where Status: open.',
+        '',
+        '| Order | Date | Status |',
+        '| --- | --- | --- |',
+        '| O-2 | 2026-01-15 | open |',
+        '| O-5 | 2026-03-11 | open |',
+      ].join('\n'),
+    );
+  });
+
+  it('says that it knows only a part of the table, unless one cell answers', () => {
+    const part = { ...orders, isWhole: false };
+    const count = answerFromTables('How many orders are open?', [part])!;
+    expect(count.isPartial).toBe(true);
+    expect(count.text).toContain('only the 6 rows that were found are considered');
+    const cell = answerFromTables('What is the status of O-2?', [part])!;
+    expect(cell.isPartial).toBe(false);
+    expect(cell.value).toBe('open');
+    expect(answerFromTables('Which orders of Strandbad Orth are paid?', [part])).toBeUndefined();
+  });
+
+  it('says how many rows it leaves out', () => {
+    const many = {
+      ...orders,
+      rows: Array.from(
+        { length: 30 },
+        (_row, index) => `Order: O-${index}; Status: open; Customer: Hotel ${index}`,
+      ),
+    };
+    expect(answerFromTables('Which orders are open?', [many])!.text).toMatch(
+      /\*\*30\*\*|and 18 more.*\n[^]*and 22 more/,
+    );
+  });
+
+  it('does not add up different currencies, or percentages', () => {
+    const fees = source('Fees', 'Item | Fee', 'A | 10 €', 'B | 12 $', 'C | 3 €');
+    expect(valueOf('What is the total fee?', fees)).toBeUndefined();
+    const shares = source('Shares', 'Item | Share', 'A | 10 %', 'B | 12 %', 'C | 3 %');
+    expect(valueOf('What is the sum of the shares?', shares)).toBeUndefined();
+  });
+
+  it('answers in German', () => {
+    const list = source(
+      'Lager',
+      'Artikel | Preis | Bestand | Lieferant',
+      'Säge | 1.420,50 € | 12 | Huber',
+      'Hammer | 120,00 € | 0 | Steiner',
+      'Zange | 99,90 € | 5 | Huber',
+    );
+    expect(valueOf('Was kostet die Säge?', list)).toBe('1.420,50 €');
+    expect(valueOf('Welcher Artikel ist am günstigsten?', list)).toBe('Zange');
+    expect(valueOf('Welche Artikel sind nicht von Huber?', list)).toBe('Hammer');
+    expect(answerFromTables('Wie viele Artikel liefert Huber?', [list])!.text).toContain(
+      '**2** – 2 von 3 Zeilen mit Lieferant: Huber',
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import { findConcepts, findHeaderWords, findTypos, findWholeHeaders } from './find-columns.js';
+import { findDates, findNumbers } from './find-limits.js';
+import { findAsked, findCues, findExtremes, findNegations, findPresence } from './find-phrases.js';
+import { cellWordsOf, findParts, findVariants, findWholeValues } from './find-values.js';
+import type { Ready } from './language/index.js';
+import { Marks, type Reading } from './mentions.js';
+import type { Table } from './table.js';
+import { wordsOf, type Word } from './words.js';
+
+/**
+ * Finds in a question what it says about a table. Each word is explained once: by dates and cells first, then by phrases,
+ * headers and their synonyms, numbers, and parts of cells.
+ */
+export function readQuestion(question: string, table: Table, language: Ready): Reading {
+  const words = wordsOf(question);
+  const marks = new Marks(words.length);
+  const cells = cellWordsOf(table);
+  const plain = { words, marks, language, adjectives: [] };
+  const dates = findDates(question, plain);
+  const longHeaders = findWholeHeaders(words, table, marks, { language, minWords: 2 });
+  const values = findWholeValues(words, cells, marks, language);
+  values.push(...findParts(words, cells, marks, { language, minWords: 2 }));
+  const presences = findPresence(words, table, marks, language);
+  const asked = findAsked(words, marks, language);
+  const cuedHeaders = findWholeHeaders(words, table, marks, { language, minWords: 1 });
+  const cues = findCues(words, marks, language);
+  const subjects = takeSubjects(words, table, { marks, language });
+  const concepts = findConcepts(words, table, marks, language);
+  const adjectives = concepts.filter(({ adjective }) => adjective);
+  const numbers = findNumbers({ words, marks, language, adjectives });
+  const extremes = findExtremes({ words, adjectives, marks, language, table });
+  const negations = findNegations(words, marks, language);
+  const parts = findHeaderWords(words, table, marks, language);
+  values.push(...findParts(words, cells, marks, { language, minWords: 1 }));
+  takeFillers(words, marks, language);
+  const typos = findTypos(words, table, marks);
+  values.push(...findVariants(words, cells, marks, language));
+  const used = new Set([
+    ...numbers.map(({ adjective }) => adjective),
+    ...adjectives.filter((one) =>
+      extremes.some((extreme) => one.start >= extreme.start && one.end <= extreme.end),
+    ),
+  ]);
+  const columns = [...longHeaders, ...cuedHeaders, ...concepts, ...parts, ...typos].filter(
+    (mention) => !used.has(mention),
+  );
+  return {
+    words,
+    asked,
+    isYesNo: language.yesNo.has(words[0]?.text ?? ''),
+    cues,
+    values: values.toSorted((left, right) => left.start - right.start),
+    columns: columns.toSorted((left, right) => left.start - right.start),
+    limits: [...dates, ...numbers].toSorted((left, right) => left.start - right.start),
+    presences,
+    extremes,
+    negations,
+    subjects,
+    unknown: words.flatMap((_word, at) => (marks.isFree(at) ? [at] : [])),
+    marks,
+  };
+}
+
+/** Words that mean a row: those of the title, and general ones such as `items` and `people`. */
+function takeSubjects(
+  words: readonly Word[],
+  table: Table,
+  { marks, language }: { marks: Marks; language: Ready },
+): number[] {
+  const isPersonal = language.concepts.some(
+    ({ name, headers }) =>
+      name === 'person' && table.columns.some(({ stems }) => stems.some((stem) => headers.includes(stem))),
+  );
+  return words.flatMap((word, start) => {
+    const isHeader = table.columns.some(({ stems }) => stems.includes(word.stem));
+    const isSubject = table.about.has(isHeader ? word.text : word.stem) && !language.fillers.has(word.text);
+    const isRow =
+      !isHeader && (language.rowNouns.has(word.stem) || (isPersonal && language.personNouns.has(word.stem)));
+    return (isSubject || isRow) && marks.take({ start, end: start + 1 }, 'subject') ? [start] : [];
+  });
+}
+
+function takeFillers(words: readonly Word[], marks: Marks, { fillers, joins }: Ready): void {
+  for (const [start, { text }] of words.entries())
+    if (fillers.has(text) || joins.has(text)) marks.take({ start, end: start + 1 }, 'filler');
+}
