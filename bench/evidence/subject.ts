@@ -2,8 +2,11 @@
  * Measures what a language model gets to read: questions about documents of five kinds go through the gateway and the bundled
  * models to an engine that records each prompt.
  */
-import { writeFileSync } from 'node:fs';
-import { startService, startStack, type TestStack } from '#testing';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { projectRoot } from '#paths';
+import { createTemporaryDirectory, startService, startStack, type TestStack } from '#testing';
 import { ingest } from '../answers/ask.js';
 import { halfOf } from '../answers/questions.js';
 import { familySeconds } from '../harness/processes.js';
@@ -19,8 +22,9 @@ const variants: readonly Variant[] = [2048, 8192, 131_072].flatMap((window) => [
   { window, queries: false },
   { window, queries: true },
 ]);
-/** The model of a variant. All variants have the same engine. */
+/** The model of a variant, and its mega service. All variants have the same engine. */
 const modelOf = ({ window, queries }: Variant) => `recorder-${window}${queries ? '-queries' : ''}`;
+const megaServiceOf = (variant: Variant) => `chatqna-${modelOf(variant)}`;
 /** Attempts for a step that a busy machine skipped, since the benchmark measures complete runs. */
 const maxAttempts = 4;
 const queryLimitMs = '10000';
@@ -46,6 +50,19 @@ function chosen({ half, only }: BenchOptions): EvidenceQuestion[] {
   return questions;
 }
 
+/** Writes `chatqna`, and a copy of it for the model of each variant. */
+function writeMegaServices(folder: string): void {
+  const text = readFileSync(join(projectRoot, 'megaservices', 'chatqna.yaml'), 'utf8');
+  writeFileSync(join(folder, 'chatqna.yaml'), text);
+  for (const variant of variants) {
+    const name = megaServiceOf(variant);
+    const definition = parse(text) as { nodes: { llm: { params?: object } } };
+    const { llm } = definition.nodes;
+    llm.params = { ...llm.params, model: modelOf(variant) };
+    writeFileSync(join(folder, `${name}.yaml`), stringify({ ...definition, name, path: `/v1/${name}` }));
+  }
+}
+
 /** Starts the services, with a language model service for each variant. The first one is that of the stack. */
 async function start(engine: RecordingEngine): Promise<{ stack: TestStack; stop: () => Promise<void> }> {
   const [first, ...others] = variants.map((variant) => ({
@@ -53,14 +70,23 @@ async function start(engine: RecordingEngine): Promise<{ stack: TestStack; stop:
     LLM_MODEL_ID: modelOf(variant),
     LLM_SEARCH_QUERIES_TIMEOUT_MS: variant.queries ? queryLimitMs : '0',
   }));
+  const megaServices = await createTemporaryDirectory();
+  writeMegaServices(megaServices.path);
   const stack = await startStack({
     services: ['embedding', 'reranking', 'retrieval', 'dataprep', 'llm', 'gateway'],
-    env: { RATE_LIMIT_PER_MINUTE: '0', REQUEST_TIMEOUT_MS: '120000', WEB_UI: 'false', ...first },
+    env: {
+      RATE_LIMIT_PER_MINUTE: '0',
+      REQUEST_TIMEOUT_MS: '120000',
+      WEB_UI: 'false',
+      MEGASERVICES_DIR: megaServices.path,
+      ...first,
+    },
   });
   const more = await Promise.all(others.map((env) => startService('llm', { ...stack.env, ...env })));
   const stop = async () => {
     for (const service of more) await service.stop();
     await stack.stop();
+    await megaServices.remove();
   };
   return { stack, stop };
 }
@@ -73,7 +99,7 @@ async function measure(bench: Bench, question: EvidenceQuestion, variant: Varian
     content,
   }));
   const body = JSON.stringify({
-    model: modelOf(variant),
+    model: megaServiceOf(variant),
     messages,
     collection: isTogether ? everything : question.kind,
   });
