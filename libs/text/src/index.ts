@@ -3,6 +3,8 @@ export { condenseQuestion, contentWords, questionWithNames } from './condense-qu
 export { escapePattern } from './escape-pattern.js';
 export { estimateTokens } from './estimate-tokens.js';
 export { splitSentences, countWords, firstWords } from './sentences.js';
+export { fixedTexts, refusals, type FixedTexts } from './fixed-texts.js';
+export { detectLanguage, languageOf, type Language } from './language.js';
 export { ragPromptOf, withBareQuestions, type RagPrompt } from './rag-prompt.js';
 export { smallTalkTopic, type SmallTalkTopic } from './small-talk-topic.js';
 export { asksForSummary, hasWord } from './summary-question.js';

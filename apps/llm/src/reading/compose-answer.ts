@@ -1,3 +1,4 @@
+import type { FixedTexts } from '#text';
 import { blockOf, blockOfSeveral, type AnswerBlock } from './answer-block.js';
 import { compares } from './question-type.js';
 import type { RankedSentence, Ranking } from './rank-sentences.js';
@@ -43,12 +44,18 @@ export function beginningsOf(passages: readonly ReadPassage[]): AnswerBlock[] {
 }
 
 /** The closest passage below a refusal, which does not cite it. */
-export function closestOf(question: string, { ranked }: Ranking, passages: readonly ReadPassage[]): string {
+export function closestOf(
+  question: string,
+  { ranked }: Ranking,
+  passages: readonly ReadPassage[],
+  texts: FixedTexts,
+): string {
   const { candidate } = ranked[0]!;
   const passage = passages[candidate.sentence.passage - 1]!;
   const { lead, text } = blockOf(candidate, passage, question);
   const source = sourceOf(passage);
-  return `\n\nClosest passage${source === '' ? '' : `, in “${source}”`}: ${text.includes('\n') ? '\n\n' : ''}${lead}${text}`;
+  const opening = source === '' ? texts.closest[0] : texts.closestIn(source);
+  return `\n\n${opening} ${text.includes('\n') ? '\n\n' : ''}${lead}${text}`;
 }
 
 /** The blocks of an answer: one, or two where the first may be wrong and where the question compares things. */
@@ -56,6 +63,7 @@ export function blocksOf(
   question: string,
   ranking: Ranking,
   passages: readonly ReadPassage[],
+  texts: FixedTexts,
 ): AnswerBlock[] {
   const passageOf = (number: number) => passages[number - 1]!;
   const several = severalOf(question, ranking.ranked)?.map(({ candidate }) => candidate.sentence) ?? [];
@@ -76,19 +84,20 @@ export function blocksOf(
     );
     if (isNew) blocks.push(block);
   }
-  return withSources(blocks, passageOf);
+  return withSources(blocks, passageOf, texts);
 }
 
 /** Names the documents of blocks that come from several. */
 function withSources(
   blocks: readonly AnswerBlock[],
   passageOf: (number: number) => ReadPassage,
+  texts: FixedTexts,
 ): AnswerBlock[] {
   const sources = blocks.map(({ passage }) => sourceOf(passageOf(passage)));
   if (new Set(sources).size < 2 || sources.includes('')) return [...blocks];
   return blocks.map((block, index) => {
     const { lead, text } = block;
-    return { ...block, lead: labelBefore(`From “${sources[index]}”`, lead + text) + lead };
+    return { ...block, lead: labelBefore(texts.from(sources[index]!), lead + text) + lead };
   });
 }
 

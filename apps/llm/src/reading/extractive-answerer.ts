@@ -2,12 +2,12 @@ import { isAttached, type ChatMessage, type GenerationChunk, type RetrievedDocum
 import { loadReader, type Reader } from '#encoders';
 import type { Generator } from '#generation';
 import { announceModel, modelOptions, type Profile } from '#service-kit';
-import { asksForSummary, questionWithNames, type RagPrompt } from '#text';
+import { asksForSummary, fixedTexts, languageOf, questionWithNames, type RagPrompt } from '#text';
 import type { LlmEnvironment } from '../llm.environment.js';
 import type { LlmGenerator } from '../open-generator.js';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { beginningsOf, blocksOf, closestOf } from './compose-answer.js';
-import { missingNames, sayMissing } from './missing-names.js';
+import { missingNames } from './missing-names.js';
 import { rankSentences, readFusion, type Fusion } from './rank-sentences.js';
 import { readPassages } from './sentence.js';
 import { answerFromPassages } from './table-answer.js';
@@ -18,14 +18,12 @@ import { limitAnswer, writeAnswer, type Answer, type MarkerOf } from './written-
 const questionsKept = 4;
 /** Confidence above which an answer is right even if its passages do not have a name of the question. */
 const sureWithoutNames = 0.8;
-/** What comes before one block, and before two, that may not answer. */
-const closestOpening = ['Closest passage:', 'Closest passages:'] as const;
 
 interface AnswererOptions {
   readonly reader: Reader;
   readonly fusion: Fusion;
-  /** The text where no sentence answers the question. */
-  readonly noAnswer: string;
+  /** The profile's own text where no sentence answers the question; absent: a text in the language of the question. */
+  readonly noAnswer?: string | undefined;
   /** Limit for the passages to read, in the order of the search. */
   readonly maxPassages: number;
   /** Splits a text into the texts of its tokens. */
@@ -127,7 +125,7 @@ export class ExtractiveAnswerer {
   async #write(
     messages: readonly ChatMessage[],
     { documents, neighbours }: Found,
-    noAnswer: string,
+    noAnswer: string | undefined,
     signal: AbortSignal,
     idOf?: MarkerOf,
   ): Promise<{ answer: Answer; promptTokens: number }> {
@@ -153,16 +151,17 @@ export class ExtractiveAnswerer {
       signal,
     );
     const { promptTokens, confidence, certainty } = ranking;
+    const texts = fixedTexts(languageOf(messages));
     // A prompt of another framework has its own refusal.
-    const missing =
-      idOf || confidence > sureWithoutNames ? '' : sayMissing(missingNames(asked.at(-1) ?? '', passages));
+    const names = idOf || confidence > sureWithoutNames ? [] : missingNames(asked.at(-1) ?? '', passages);
+    const missing = names.length === 0 ? '' : texts.missing(names);
     if (certainty === 'none' || certainty === 'near' || (certainty === 'closest' && missing !== '')) {
-      const near = certainty !== 'none' && !idOf ? closestOf(question, ranking, passages) : '';
-      const text = [noAnswer, missing].filter(Boolean).join(' ') + near;
+      const near = certainty !== 'none' && !idOf ? closestOf(question, ranking, passages, texts) : '';
+      const text = [noAnswer ?? texts.noAnswer, missing].filter(Boolean).join(' ') + near;
       return { answer: { text, citations: [], confidence: 1 - confidence, kind: 'none' }, promptTokens };
     }
-    const blocks = blocksOf(question, ranking, passages);
-    const closest = closestOpening[Math.min(blocks.length, 2) - 1]!;
+    const blocks = blocksOf(question, ranking, passages, texts);
+    const closest = texts.closest[Math.min(blocks.length, 2) - 1]!;
     const isAnswer = certainty === 'answer' && missing === '';
     const opening = isAnswer ? '' : `${missing} ${closest}`.trimStart();
     const answer = writeAnswer(opening, blocks, confidence, idOf);

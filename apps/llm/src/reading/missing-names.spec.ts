@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { missingNames, sayMissing } from './missing-names.js';
+import { missingNames } from './missing-names.js';
 import { readPassages } from './sentence.js';
 
 const metadata = { title: 'Garden pumps', filename: 'price-list.csv' };
@@ -30,13 +30,5 @@ describe('missingNames', () => {
 
   it('finds none without passages', () => {
     expect(missingNames('What does the Falcon cost?', [])).toEqual([]);
-  });
-
-  it('are said in a sentence', () => {
-    expect(sayMissing([])).toBe('');
-    expect(sayMissing(['A1'])).toBe('“A1” is not mentioned in the documents that were found.');
-    expect(sayMissing(['A1', 'B', 'C'])).toBe(
-      '“A1”, “B” and “C” are not mentioned in the documents that were found.',
-    );
   });
 });

@@ -56,11 +56,3 @@ function beginsSentence(question: string, before: string, word: string): boolean
 function textOf({ heading, document, sentences }: ReadPassage): string {
   return `${heading} ${document.replaceAll(/[_-]/g, ' ')} ${sentences.map(({ text }) => text).join(' ')}`;
 }
-
-/** A sentence that says which names the documents do not mention; empty without such names. */
-export function sayMissing(names: readonly string[]): string {
-  if (names.length === 0) return '';
-  const quoted = names.map((name) => `“${name}”`);
-  const listed = quoted.length > 1 ? `${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)}` : quoted[0]!;
-  return `${listed} ${names.length > 1 ? 'are' : 'is'} not mentioned in the documents that were found.`;
-}

@@ -25,6 +25,13 @@ describe('answerSmallTalk', () => {
     );
   });
 
+  it('answers in German', async () => {
+    expect(await answerSmallTalk('Guten Morgen!', () => shelves(1))).toBe(
+      'Hallo! Fragen Sie mich nach Ihren Dokumenten.',
+    );
+    expect(await answerSmallTalk('Vielen Dank', () => shelves(1))).toBe('Gern geschehen.');
+  });
+
   it('answers nothing else', async () => {
     expect(await answerSmallTalk('When is tea?', () => shelves(1))).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { listCollections } from '#contracts';
 import { RpcClient } from '#messaging';
-import { smallTalkTopic, type SmallTalkTopic } from '#text';
+import { detectLanguage, smallTalkTopic, type SmallTalkTopic } from '#text';
 import { Inject, Injectable } from '@nestjs/common';
 
 /** A collection of documents, with the facts that an answer may mention. */
@@ -39,7 +39,14 @@ export class Library {
   }
 }
 
-const openings: Readonly<Record<SmallTalkTopic, string>> = {
+interface Phrases {
+  readonly openings: Readonly<Record<SmallTalkTopic, string>>;
+  /** Asks for a question, and says that there are no documents. */
+  readonly ask: string;
+  readonly empty: string;
+}
+
+const openings: Phrases['openings'] = {
   greeting: 'Hello!',
   thanks: 'You are welcome.',
   farewell: 'Goodbye!',
@@ -51,6 +58,31 @@ const openings: Readonly<Record<SmallTalkTopic, string>> = {
   complaint:
     'I am sorry. I can only show what the documents say: please ask in other words, or name the document.',
   withdrawal: 'No problem.',
+};
+
+const english: Phrases = {
+  openings,
+  ask: 'Ask me about your documents.',
+  empty: 'There are no documents yet: ingest some, and ask me about them.',
+};
+
+const german: Phrases = {
+  openings: {
+    greeting: 'Hallo!',
+    thanks: 'Gern geschehen.',
+    farewell: 'Auf Wiedersehen!',
+    'well-being': 'Ich bin ein Programm, und es geht mir immer gut, danke.',
+    identity:
+      'Ich bin der Assistent von MegaNest. Ich antworte mit Sätzen Ihrer Dokumente und nenne die Stelle.',
+    ability: 'Ich beantworte Fragen mit Sätzen Ihrer Dokumente und nenne die Stelle.',
+    offer: 'Ja, gern.',
+    assent: 'Gut. Stellen Sie gern die nächste Frage.',
+    complaint:
+      'Das tut mir leid. Ich kann nur zeigen, was in den Dokumenten steht: Bitte fragen Sie mit anderen Worten, oder nennen Sie das Dokument.',
+    withdrawal: 'Kein Problem.',
+  },
+  ask: 'Fragen Sie mich nach Ihren Dokumenten.',
+  empty: 'Es gibt noch keine Dokumente: Laden Sie welche hoch, und fragen Sie mich danach.',
 };
 
 /** Topics after which an answer does not speak of the documents. */
@@ -72,13 +104,12 @@ export async function answerSmallTalk(
 ): Promise<string | undefined> {
   const topic = smallTalkTopic(message);
   if (!topic) return undefined;
-  if (alone.has(topic)) return openings[topic];
-  return [openings[topic], describeShelves(await describeLibrary())].filter(Boolean).join(' ');
+  const phrases = detectLanguage(message) === 'de' ? german : english;
+  if (alone.has(topic)) return phrases.openings[topic];
+  return `${phrases.openings[topic]} ${describeShelves(await describeLibrary(), phrases)}`;
 }
 
 /** Names no collection: an answer does not show the collections of others to the caller. */
-function describeShelves(shelves: readonly Shelf[] | undefined): string {
-  if (shelves?.every(({ documents }) => documents === 0))
-    return 'There are no documents yet: ingest some, and ask me about them.';
-  return 'Ask me about your documents.';
+function describeShelves(shelves: readonly Shelf[] | undefined, { ask, empty }: Phrases): string {
+  return shelves?.every(({ documents }) => documents === 0) ? empty : ask;
 }
