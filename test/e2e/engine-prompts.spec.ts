@@ -47,6 +47,31 @@ describe('a question for which the search finds nothing', () => {
     expect(asked).toEqual([]);
   });
 
+  it('is refused in the language of the question', async () => {
+    stack.witness.found = [];
+    const { content, asked } = await chat({ messages: 'Wer war der erste Mensch auf dem Mond?' });
+    expect(content).toBe('Ich konnte die Antwort in den vorliegenden Dokumenten nicht finden.');
+    expect(asked).toEqual([]);
+  });
+
+  it('is answered by an engine that may use general knowledge, which is told the collection', async () => {
+    const knowing = await startEngineStack({ env: { LLM_GENERAL_KNOWLEDGE: 'true' } });
+    try {
+      knowing.witness.found = [];
+      const body = {
+        model: 'chatqna',
+        messages: 'Who was the first man on the moon?',
+        collection: 'manuals',
+      };
+      expect((await knowing.post('/v1/chat/completions', body)).status).toBe(200);
+      const answering = knowing.engine.asked.at(-1)!;
+      expect(answering.messages[0]?.content).toMatch(/found nothing.*general knowledge; then say first/);
+      expect(lastText(answering)).toContain('The search found nothing in the collection "manuals".');
+    } finally {
+      await knowing.stop();
+    }
+  });
+
   it.each<[string, object]>([
     ['small talk', { messages: 'Hello!' }],
     [
@@ -151,6 +176,24 @@ interface Message {
 }
 
 describe('the prompt of a mega service for an engine', () => {
+  it("has the caller's system turn first, the date, the language, and no numbers of earlier answers", async () => {
+    const { asked } = await chat({
+      messages: [
+        { role: 'developer', content: 'You are Ada.' },
+        { role: 'user', content: 'Was steht in Teil eins?' },
+        { role: 'assistant', content: 'Teil eins sagt 1 [4].' },
+        { role: 'user', content: 'Und was steht in Teil zwei?' },
+      ],
+    });
+    const [first, , answer] = asked.at(-1)!.messages;
+    expect(first).toMatchObject({
+      role: 'system',
+      content: expect.stringMatching(/^You are Ada\.\n\nToday is/),
+    });
+    expect(first?.content).toMatch(/Ich konnte die Antwort.*Antworte auf Deutsch\.$/);
+    expect(answer).toMatchObject({ role: 'assistant', content: 'Teil eins sagt 1.' });
+  });
+
   it('has as many passages as the caller asks for', async () => {
     stack.witness.found = many(10, 'a fact.');
     const { asked } = await chat({ messages: 'What does passage one say?', top_n: 10 });

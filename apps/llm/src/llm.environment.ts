@@ -1,5 +1,5 @@
 import { generationParametersSchema, templateVariablesSchema, type TemplateVariables } from '#contracts';
-import { baseEnvironmentSchema, bytes, count, portSchema, type Profile } from '#service-kit';
+import { baseEnvironmentSchema, booleanSchema, bytes, count, portSchema, type Profile } from '#service-kit';
 import { littleEffort } from '#openai-api';
 import { z } from 'zod';
 
@@ -51,6 +51,8 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_TOOLS: z.enum(['auto', 'true', 'false']).default('auto'),
   /** Timeout for a language model that writes search queries; 0: it writes none; default: by the profile. */
   LLM_SEARCH_QUERIES_TIMEOUT_MS: count(0, 60_000).optional(),
+  /** Where the documents hold no answer, a model that follows instructions may use what it knows, and says so. */
+  LLM_GENERAL_KNOWLEDGE: booleanSchema.optional(),
   /** Bytes of prompt prefixes that a local model keeps for later requests; 0 keeps none. */
   LLM_PREFIX_CACHE_BYTES: bytes('held', 0).default(256 * 1024 * 1024),
   /** Bytes for a second copy of a local model's int8 weights, for few answers at a time; 0 turns it off. */
@@ -74,7 +76,12 @@ export function selectSettings(
   { llm }: Profile,
   environment: Pick<
     LlmEnvironment,
-    'LLM_ENDPOINT' | 'LLM_MODEL_ID' | 'LLM_TOOLS' | 'LLM_SEARCH_QUERIES_TIMEOUT_MS' | 'LLM_PARAMETERS'
+    | 'LLM_ENDPOINT'
+    | 'LLM_MODEL_ID'
+    | 'LLM_TOOLS'
+    | 'LLM_SEARCH_QUERIES_TIMEOUT_MS'
+    | 'LLM_PARAMETERS'
+    | 'LLM_GENERAL_KNOWLEDGE'
   >,
 ): LlmSettings {
   const replaced =
@@ -82,8 +89,10 @@ export function selectSettings(
   const ofModel = environment.LLM_ENDPOINT === undefined ? llm : withoutParameters(llm);
   const settings = withParameters((replaced && llm.endpoint) || ofModel, environment.LLM_PARAMETERS);
   const { LLM_TOOLS: tools, LLM_SEARCH_QUERIES_TIMEOUT_MS: searchQueriesTimeoutMs } = environment;
+  const { LLM_GENERAL_KNOWLEDGE: generalKnowledge } = environment;
   return {
     ...settings,
+    ...(generalKnowledge !== undefined && { grounding: { ...settings.grounding, generalKnowledge } }),
     ...(tools !== 'auto' && { callsTools: tools === 'true' }),
     ...(searchQueriesTimeoutMs !== undefined && { searchQueriesTimeoutMs }),
   };

@@ -18,6 +18,8 @@ import {
   withBareQuestions,
   type ChatTask,
   type RagPrompt,
+  fixedTexts,
+  languageOf,
 } from '#text';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { askAgain } from './forms/ask-again.js';
@@ -183,7 +185,8 @@ export class LlmService implements OnApplicationShutdown {
     assertImages(request.messages, modalities);
     const answer = this.answerer && this.#quote(this.answerer, request, signal);
     if (answer) return answer;
-    if (!taskOf(request) && foundNothing(request)) return this.#refuse(request);
+    const { generalKnowledge } = this.settings.grounding;
+    if (!generalKnowledge && !taskOf(request) && foundNothing(request)) return this.#refuse(request);
     const plan = (given: GenerateRequest) => planAnswer(given, this.settings, this.generator, this.#forms);
     const { request: asked, mayBreak, check, read } = await plan(request);
     const tally = new TokenTally(this.metrics);
@@ -217,8 +220,8 @@ export class LlmService implements OnApplicationShutdown {
   }
 
   /** The answer to a question for which the search found nothing. The model is not asked: it knows other things. */
-  #refuse({ n = 1 }: GenerateRequest): OpenAnswer {
-    const { noAnswer: text } = this.settings.grounding;
+  #refuse({ n = 1, messages }: GenerateRequest): OpenAnswer {
+    const text = this.settings.grounding.noAnswer ?? fixedTexts(languageOf(messages)).noAnswer;
     const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
     const certainty = { kind: 'none', confidence: 1 } as const;
     const chunks = Array.from({ length: n }, (_unused, choice): GenerationChunk => {

@@ -69,7 +69,7 @@ it.each(['bundled', 'hub', 'hub-small', 'hub-large'])(
     const { parameters, grounding } = selectSettings(loadProfile(name), engine);
     expect(parameters).toEqual({});
     expect(grounding.parameters).toBeUndefined();
-    expect(grounding.systemPrompt).toMatch(/Cite each statement/);
+    expect(grounding.instructions).toBe(true);
   },
 );
 
@@ -91,6 +91,13 @@ it('sends an engine the parameters of the section for engines, and those of LLM_
     grounding: { parameters: { temperature: 0.7 } },
     templateVariables: { reasoning_effort: 'none', enable_thinking: false },
   });
+});
+
+it('takes the permission to use general knowledge from LLM_GENERAL_KNOWLEDGE', () => {
+  const engine = { LLM_ENDPOINT: 'http://127.0.0.1:1/v1' };
+  expect(selectSettings(profile, environmentOf(engine)).grounding.generalKnowledge).toBeUndefined();
+  const allowed = environmentOf({ ...engine, LLM_GENERAL_KNOWLEDGE: 'true' });
+  expect(selectSettings(profile, allowed).grounding.generalKnowledge).toBe(true);
 });
 
 it.each([

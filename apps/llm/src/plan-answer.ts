@@ -1,14 +1,17 @@
 import type { ChatMessage, GenerationChunk, GenerationParameters, Neighbour, TokenUsage } from '#contracts';
 import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#generation';
+import { languageOf, refusals } from '#text';
 import { citablePassage, type CitablePassage } from './citations/citable-passage.js';
 import { checkAnswers, passThrough } from './citations/citation-check.js';
 import type { AnswerForm } from './citations/marker-writer.js';
+import { answerInstruction, type AnswerCase } from './grounding/answer-instruction.js';
 import {
   buildGroundedPrompt,
   fillChatTemplate,
   fitConversation,
   lastExchange,
   type GroundedPrompt,
+  type GroundedRequest,
 } from './grounding/grounded-prompt.js';
 import { evidenceTokens, fitPassages, passagesWithin, type Passage } from './grounding/passages.js';
 import type { FormChecker } from './forms/form-checker.js';
@@ -44,11 +47,11 @@ export async function planAnswer(
   forms: FormChecker,
 ): Promise<AnswerPlan> {
   const { messages, documents, neighbours, documents_told, chat_template, labels, ...others } = request;
-  const { model: _model, whole: _whole, ...rest } = others;
+  const { model: _model, whole: _whole, collection, ...rest } = others;
   const { tools: _tools, tool_choice: _choice, parallel_tool_calls: _calls, ...sampling } = rest;
   const { chat_template_kwargs: _variables, constraint, ...given } = sampling;
   const ofCaller = withoutUndefined(given);
-  const { noAnswer } = settings.grounding;
+  const form = formOf(constraint);
   const plain = { ...settings.parameters, ...ofCaller };
   const turns = messages.map(withKnownRole);
   const callOptions = callOptionsOf(request, settings, generator);
@@ -75,12 +78,8 @@ export async function planAnswer(
     const prompt = chat_template === undefined ? turns : fillChatTemplate(turns, chat_template);
     return plan(prompt, plain, passThrough);
   }
-  const checking =
-    (passages: readonly CitablePassage[]): AnswerPlan['check'] =>
-    (events, usageSoFar) => {
-      const answer = { passages, refusals: [noAnswer], form: formOf(constraint) };
-      return checkAnswers(events, { ...answer, choices: plain.n ?? 1, usageSoFar });
-    };
+  const checking = (passages: readonly CitablePassage[]) =>
+    checkedBy(passages, request, { noAnswer: settings.grounding.noAnswer, choices: plain.n ?? 1 });
   if (documents_told)
     return plan(
       turns,
@@ -88,12 +87,25 @@ export async function planAnswer(
       checking(documents.map((document, index) => citablePassage(index + 1, [document]))),
     );
   const parameters = { ...settings.parameters, ...settings.grounding.parameters, ...ofCaller };
-  const asked = { neighbours, turns, chat_template, parameters, settings, generator };
+  const hasTools = (request.tools?.length ?? 0) > 0 && request.tool_choice?.mode !== 'none';
+  const prompting = { collection, hasTools, form, chat_template };
+  const asked = { neighbours, turns, prompting, parameters, settings, generator };
   const prompt = await groundOn(documents, asked);
   const passages = prompt.passages.map(({ number, documentId, parts }) =>
     citablePassage(number, parts ?? documents.filter(({ id }) => id === documentId)),
   );
   return plan(prompt.messages, parameters, checking(passages));
+}
+
+/** The check of the citations of an answer from these passages. */
+function checkedBy(
+  passages: readonly CitablePassage[],
+  { constraint }: GenerateRequest,
+  { noAnswer, choices }: { noAnswer: string | undefined; choices: number },
+): AnswerPlan['check'] {
+  const all = noAnswer === undefined ? refusals : [...refusals, noAnswer];
+  const answer = { passages, refusals: all, form: formOf(constraint), choices };
+  return (events, usageSoFar) => checkAnswers(events, { ...answer, usageSoFar });
 }
 
 /** What the constraint makes of an answer, for its citations. */
@@ -118,7 +130,7 @@ function callOptionsOf(
 interface Grounding {
   neighbours?: Neighbour[] | undefined;
   turns: ChatMessage[];
-  chat_template?: string;
+  prompting: Pick<AnswerCase, 'collection' | 'hasTools' | 'form'> & Pick<GroundedRequest, 'chat_template'>;
   parameters: GenerationParameters;
   settings: LlmSettings;
   generator: Model;
@@ -127,7 +139,7 @@ interface Grounding {
 /** The prompt with as many passages as fit beside the question, then as much of the conversation as fits. */
 async function groundOn(
   documents: NonNullable<GenerateRequest['documents']>,
-  { neighbours, turns, chat_template, parameters, settings, generator }: Grounding,
+  { neighbours, turns, prompting, parameters, settings, generator }: Grounding,
 ): Promise<GroundedPrompt> {
   const { maxInputTokens: limit } = generator.info;
   const { max_tokens: wanted } = parameters;
@@ -136,8 +148,20 @@ async function groundOn(
       ? Math.min(defaultAnswerTokens, Math.floor(limit / 4))
       : Math.min(wanted, Math.floor(limit / 2));
   const room = limit - answerTokens;
-  const ground = (messages: readonly ChatMessage[], passages: readonly Passage[]) =>
-    buildGroundedPrompt({ messages, passages, chat_template }, settings.grounding);
+  const { instructions, generalKnowledge = false, noAnswer } = settings.grounding;
+  const answering = {
+    ...prompting,
+    generalKnowledge,
+    noAnswer,
+    language: languageOf(turns),
+    now: new Date(),
+  };
+  const ground = (messages: readonly ChatMessage[], passages: readonly Passage[]) => {
+    const instruction = instructions
+      ? answerInstruction({ ...answering, passages: passages.length })
+      : undefined;
+    return buildGroundedPrompt({ messages, passages, ...prompting, instruction }, settings.grounding);
+  };
   const count = (messages: readonly ChatMessage[], passages: readonly Passage[]) =>
     countUpTo(room, ground(messages, passages).messages, generator);
   const exchange = lastExchange(turns);

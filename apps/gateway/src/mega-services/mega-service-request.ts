@@ -44,6 +44,8 @@ export interface MegaServiceRequest extends Conversation {
   owner?: string;
   /** The language model that the file of the mega service names. */
   languageModel?: string | undefined;
+  /** The collection that the caller searches; absent: the one of the mega service. */
+  collection?: string | undefined;
   /** Uploaded files of the request. They stay in the object store until it ends. */
   files?: readonly FileReference[];
   /** Reads the files in messages as passages. Absent: the language model reads their texts in the messages. */

@@ -85,8 +85,10 @@ export class MegaServiceRunner {
     parameters: ParameterValues,
     { requestId, traceparent, deadline, patience, signal, owner = ownerOf({}) }: HttpCall,
   ): RunHandle {
+    const { collection } = parameters;
     const request: MegaServiceRequest = {
       ...asked,
+      collection: typeof collection === 'string' ? collection : undefined,
       query: questionOf(asked.messages),
       asksModel: usesLanguageModel(definition),
       retrieves: searches(definition),

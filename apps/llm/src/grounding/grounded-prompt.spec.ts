@@ -76,11 +76,29 @@ describe('buildGroundedPrompt', () => {
     expect(single.messages[0]?.content).toMatch(/^### Search results:[^]*### Question: Second\?$/);
   });
 
-  it("puts the profile's system prompt before the caller's", () => {
-    const request = { messages: [system('Be brief.'), user('q')], passages };
-    const { messages } = buildGroundedPrompt(request, { ...settings, systemPrompt: 'Cite.' });
+  it("puts the caller's system turns before the profile's text and the instructions", () => {
+    const request = { messages: [system('Be brief.'), user('q'), system('Be kind.')], passages };
+    const { messages } = buildGroundedPrompt(
+      { ...request, instruction: 'Use [1].' },
+      { ...settings, systemPrompt: 'Cite.' },
+    );
     expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
-    expect(messages[0]?.content).toBe('Cite.\n\nBe brief.');
+    expect(messages[0]?.content).toBe('Be brief.\n\nBe kind.\n\nCite.\n\nUse [1].');
+  });
+
+  it('has a note in the place of passages where nothing was found', () => {
+    const prompt = (collection?: string) =>
+      buildGroundedPrompt({ messages: [user('Who?')], passages: [], collection }, settings).messages[0]
+        ?.content;
+    expect(prompt()).toContain('### Search results:\nThe search found nothing.\n');
+    expect(prompt('manuals')).toContain('The search found nothing in the collection "manuals".');
+  });
+
+  it('removes the numbers of earlier answers', () => {
+    const messages = [user('First?'), assistant('Yes [3]. No. [1][2]'), user('Second [3]?')];
+    const prompt = buildGroundedPrompt({ messages, passages }, settings);
+    expect(prompt.messages[1]?.content).toBe('Yes. No.');
+    expect(prompt.question).toBe('Second [3]?');
   });
 
   it("takes the caller's template", () => {

@@ -1,5 +1,7 @@
 import { invalidField, type ChatMessage } from '#contracts';
 import type { Profile } from '#service-kit';
+import { nothingFound } from './answer-instruction.js';
+import { withoutMarkers } from './earlier-answers.js';
 import type { Passage } from './passages.js';
 
 export type GroundingSettings = Profile['llm']['grounding'];
@@ -16,11 +18,16 @@ export interface GroundedRequest {
   readonly messages: readonly ChatMessage[];
   readonly passages: readonly Passage[];
   /** Replaces the profile's template. It must contain `{question}` and may contain `{context}`. */
-  readonly chat_template?: string;
+  readonly chat_template?: string | undefined;
+  /** How to answer, for models that follow instructions. */
+  readonly instruction?: string | undefined;
+  /** The collection that was searched, if the caller named one. */
+  readonly collection?: string | undefined;
 }
 
 /**
- * Writes the prompt that the profile's model expects: its system prompt, and the passages with the last or the first
+ * Writes the prompt that the profile's model expects: the caller's system turns, the profile's text and the
+ * instructions in one system turn, the conversation without the numbers of earlier answers, and the passages with the last or the first
  * question of the conversation, as the profile says. Errors: invalid_request for a conversation without a user turn, or
  * for a template without `{question}`.
  */
@@ -30,8 +37,10 @@ export function buildGroundedPrompt(request: GroundedRequest, settings: Groundin
     full: chat_template ?? settings.userPrompt,
     followUp: chat_template === undefined ? settings.followUpPrompt : undefined,
   };
-  const { question, turns } = fillQuestions(messages, templates, renderPassages(passages));
-  return { messages: withSystemPrompt(turns, settings.systemPrompt), passages, question };
+  const context = passages.length === 0 ? nothingFound(request.collection) : renderPassages(passages);
+  const { question, turns } = fillQuestions(messages.map(withoutMarkers), templates, context);
+  const system = [settings.systemPrompt, request.instruction];
+  return { messages: withSystemPrompt(turns, system), passages, question };
 }
 
 /** Fills a caller's template without documents: `{context}` is empty. Errors: as {@link buildGroundedPrompt}. */
@@ -39,14 +48,8 @@ export function fillChatTemplate(messages: readonly ChatMessage[], template: str
   return fillQuestions(messages, { full: template }, '').turns;
 }
 
-/** The results of a search that found nothing. */
-const nothingFound =
-  'The search found nothing. Use only this conversation and the results of tools; a greeting needs neither. ' +
-  'Otherwise say that the documents do not hold the answer.';
-
 /** The passages with their numbers: `[1] text`, with blank lines between passages of several lines. */
 export function renderPassages(passages: readonly Passage[]): string {
-  if (passages.length === 0) return nothingFound;
   const separator = passages.some(({ shown }) => shown.includes('\n')) ? '\n\n' : '\n';
   return passages.map(({ number, shown }) => `[${number}] ${shown}`).join(separator);
 }
@@ -90,12 +93,21 @@ function fillTemplate(template: string, context: string, question: string): stri
   );
 }
 
-/** Puts the profile's system prompt before the caller's, in one turn, because many templates take only one. */
-function withSystemPrompt(turns: readonly ChatMessage[], systemPrompt: string | undefined): ChatMessage[] {
-  if (systemPrompt === undefined) return [...turns];
+/**
+ * Adds texts after the caller's system turns, in one turn, because many templates take only one. The caller's come
+ * first: they say what the assistant is, and the others how it answers.
+ */
+function withSystemPrompt(
+  turns: readonly ChatMessage[],
+  texts: readonly (string | undefined)[],
+): ChatMessage[] {
+  const added = texts.filter((text) => text !== undefined && text !== '');
+  if (added.length === 0) return [...turns];
   const own = turns.filter(isSystem).map(({ content }) => content);
-  const content = [systemPrompt, ...own].join('\n\n');
-  return [{ role: 'system', content }, ...turns.filter((turn) => !isSystem(turn))];
+  return [
+    { role: 'system', content: [...own, ...added].join('\n\n') },
+    ...turns.filter((turn) => !isSystem(turn)),
+  ];
 }
 
 function isSystem({ role }: ChatMessage): boolean {

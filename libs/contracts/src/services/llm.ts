@@ -336,6 +336,7 @@ export const generate = defineMethod({
       .array(neighbourSchema)
       .optional()
       .describe('Passages around the documents, which the answer may also rest on'),
+    collection: z.string().optional().describe('The collection that was searched for the documents'),
     documents_told: z.boolean().optional().describe('The results of tools contain the documents, numbered'),
     model: z.string().optional(),
     tools: z.array(toolSchema).max(512).optional(),

@@ -32,13 +32,21 @@ const answeringSchema = z.strictObject({
      * without it in the last one.
      */
     followUpPrompt: z.string().optional(),
+    /** A text of the profile for the system turn. */
     systemPrompt: z.string().optional(),
+    /**
+     * The system turn says how to answer: from the passages, with citations, in the language of the question. For models
+     * that follow instructions.
+     */
+    instructions: z.boolean().optional(),
+    /** Where the passages hold no answer, the model may answer from its general knowledge, and says so. */
+    generalKnowledge: z.boolean().optional(),
     /** The search and the reranking (`k`, `top_n`) choose fewer. */
     maxPassages: z.int().min(1),
     /** Words of all passages together; absent: as the window allows. */
     maxContextWords: z.int().min(1).optional(),
-    /** The answer of the model if the passages do not contain an answer. */
-    noAnswer: z.string(),
+    /** The answer if the passages do not contain one; absent: a text in the language of the question. */
+    noAnswer: z.string().optional(),
   }),
 });
 

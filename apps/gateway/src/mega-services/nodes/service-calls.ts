@@ -52,6 +52,7 @@ export async function* callGenerate(call: NodeCall): AsyncGenerator<GenerationCh
   };
   if (documents) {
     request.documents = documents;
+    if (call.request.collection !== undefined) request.collection = call.request.collection;
     if (neighbours) request.neighbours = neighbours;
     onDocuments?.(documents, neighbours ?? []);
     context.report({ documentIds: documents.map(({ id }) => id) });
