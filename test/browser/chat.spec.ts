@@ -106,6 +106,7 @@ describe('the chat page', () => {
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(fact);
     await page.getByRole('button', { name: /^\d+ passages?$/ }).click();
     const searched = page.getByRole('dialog', { name: 'Passages that were searched' });
+    expect(await searched.textContent()).toContain(`Searched for: ${question}`);
     expect(await searched.getByRole('listitem').first().textContent()).toMatch(/rules\.md.*score 0\.\d/);
     await page.keyboard.press('Escape');
     const [file] = await Promise.all([

@@ -238,3 +238,27 @@ describe('passages that the last answer cites', () => {
     }
   });
 });
+
+describe('a response', () => {
+  const respond = async (body: object, turn: EngineTurn) => {
+    stack.engine.script = (asked) => (writesQueries(asked) ? turn : { text: 'Passage 1 says 1. [1]' });
+    const response = await stack.post('/v1/responses', { model: 'chatqna', ...body });
+    const { id, output } = (await response.json()) as {
+      id: string;
+      output: { type: string; queries?: string[] }[];
+    };
+    expect(response.status).toBe(200);
+    return { id, queries: output.find(({ type }) => type === 'file_search_call')?.queries };
+  };
+
+  it('shows the queries of its search, and none for small talk', async () => {
+    expect((await respond({ input: first }, listOf(rewritten))).queries).toEqual([first, rewritten]);
+    expect((await respond({ input: 'Hello!' }, listOf(rewritten))).queries).toBeUndefined();
+  });
+
+  it('goes on with the passages that the one before cites', async () => {
+    const { id } = await respond({ input: first }, { text: '[]' });
+    await respond({ input: followUp, previous_response_id: id }, { text: '[]' });
+    expect(stack.witness.retrievals.at(-1)).toMatchObject({ passages: ['chunk-1'] });
+  });
+});

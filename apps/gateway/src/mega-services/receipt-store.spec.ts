@@ -1,6 +1,6 @@
 import type { RunReceipt } from '#dag';
 import { describe, expect, it } from 'vitest';
-import { degradedSteps, ReceiptStore } from './receipt-store.js';
+import { degradedSteps, searchedQueries, ReceiptStore } from './receipt-store.js';
 
 const receipt = (megaService: string): RunReceipt => ({
   megaService,
@@ -108,4 +108,21 @@ it('names what a node did without, and the nodes of a nested mega service', () =
     { name: 'search_queries', reason: 'too_long' },
     { name: 'inner/reranking', reason: 'overloaded' },
   ]);
+});
+
+it('knows the queries of a run, also those of nested mega services', () => {
+  type NodeReceipt = RunReceipt['nodes'][number];
+  const node = (searched: object[] | undefined, nested?: RunReceipt) =>
+    ({
+      node: 'n',
+      state: 'ok',
+      ...(searched && { details: { searched } }),
+      nested,
+    }) as unknown as NodeReceipt;
+  const run = (...nodes: NodeReceipt[]) => ({ nodes }) as RunReceipt;
+  const asked = [{ query: 'a', by: 'user' }];
+  const nested = run(node([...asked, { query: 'b', by: 'model' }]));
+  expect(searchedQueries(run(node(asked), node(undefined, nested)))).toEqual(['a', 'b']);
+  expect(searchedQueries(run(node([])))).toEqual([]);
+  expect(searchedQueries(run(node(undefined)))).toBeUndefined();
 });

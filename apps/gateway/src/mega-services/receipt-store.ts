@@ -202,3 +202,17 @@ export function degradedSteps({ nodes }: RunReceipt, prefix = ''): DegradedStep[
     ...(nested ? degradedSteps(nested, `${prefix}${node}/`) : []),
   ]);
 }
+
+/**
+ * The queries of a run's searches, each once; an empty list if nothing was searched, and undefined without a node that
+ * searches.
+ */
+export function searchedQueries({ nodes }: RunReceipt): string[] | undefined {
+  const found = nodes.flatMap(({ details, nested }) => {
+    const searched = details?.['searched'] as readonly { query: string }[] | undefined;
+    const own = searched?.map(({ query }) => query);
+    const inner = nested && searchedQueries(nested);
+    return own || inner ? [[...(own ?? []), ...(inner ?? [])]] : [];
+  });
+  return found.length > 0 ? [...new Set(found.flat())] : undefined;
+}

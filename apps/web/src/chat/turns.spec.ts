@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { toMarkdown, citedPlaces, numberedPassages, placeAt, passagesOf, toTurns } from './turns';
+import { toMarkdown, citedPlaces, numberedPassages, placeAt, passagesOf, queriesOf, toTurns } from './turns';
 
 const items = [
   {
@@ -49,6 +49,7 @@ describe('toTurns', () => {
       ['Why?', ['m1', 'f1', 'm2']],
       ['And?', ['m3']],
     ]);
+    expect(queriesOf(turns[0] ?? { output: [] })).toEqual(['Why?']);
     expect(passagesOf(turns[0] ?? { output: [] })).toEqual([
       {
         documentId: 'd1',

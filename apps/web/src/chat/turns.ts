@@ -107,6 +107,11 @@ export function passagesOf({ output }: Pick<Turn, 'output'>): Passage[] {
   return [...cited, ...found.filter((passage) => !cited.has(passage))];
 }
 
+/** The queries with which the documents were searched for a turn, each once. */
+export function queriesOf({ output }: Pick<Turn, 'output'>): string[] {
+  return [...new Set(output.flatMap((item) => (item.type === 'file_search_call' ? item.queries : [])))];
+}
+
 /** The passages that the numbers of an answer name. None before the answer has citations: an engine is still writing. */
 export function numberedPassages(turn: Pick<Turn, 'output'>): Passage[] {
   return citationsOf(turn.output).length > 0 ? passagesOf(turn) : [];

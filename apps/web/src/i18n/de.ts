@@ -148,6 +148,7 @@ export const de: Messages = {
   searchedCollection: 'Durchsuchte Sammlung',
   searchDocuments: 'Dokumente suchen',
   searched: 'Durchsuchte Textstellen',
+  searchedFor: 'Gesucht nach: {queries}',
   searching: 'Durchsucht die Dokumente …',
   send: 'Senden',
   service: 'Service',

@@ -146,6 +146,7 @@ export const en = {
   searchedCollection: 'Collection to search',
   searchDocuments: 'Search documents',
   searched: 'Passages that were searched',
+  searchedFor: 'Searched for: {queries}',
   searching: 'Searching the documents…',
   send: 'Send',
   service: 'Service',

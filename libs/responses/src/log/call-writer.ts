@@ -134,19 +134,19 @@ export class ServerItemWriter {
 }
 
 export interface ShownSearch {
-  query: string;
+  queries: readonly string[];
   documents: readonly RetrievedDocument[];
   /** Include the found passages in the item. */
   includeResults: boolean;
 }
 
 /** The steps of a finished retrieval; citations resolve to its passages. */
-export function fileSearchSteps({ query, documents, includeResults }: ShownSearch): ToolStep[] {
+export function fileSearchSteps({ queries, documents, includeResults }: ShownSearch): ToolStep[] {
   const item: FileSearchCall = {
     id: newItemId('file_search_call'),
     type: 'file_search_call',
     status: 'in_progress',
-    queries: [query],
+    queries: [...queries],
     results: null,
   };
   const { id } = item;

@@ -72,7 +72,7 @@ export const run = fc.record({
 });
 export type Run = typeof run extends fc.Arbitrary<infer Value> ? Value : never;
 
-export const search = () => fileSearchSteps({ query: 'why?', documents, includeResults: true });
+export const search = () => fileSearchSteps({ queries: ['why?'], documents, includeResults: true });
 export const say = (machine: ResponseMachine, given: Partial<GenerationChunk>) =>
   machine.take({ type: 'chunk', chunk: { choice: 0, text: '', ...given } });
 

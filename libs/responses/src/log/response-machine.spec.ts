@@ -186,7 +186,7 @@ describe('the response that a log ends with', () => {
     const machine = new ResponseMachine(initialResponse());
     const metadata = { document_id: 'manual', filename: 'manual.pdf', page: 4, page_breaks: '7:5' };
     const documents = [{ id: 'a', text: 'Before.After.', score: 1, metadata }];
-    for (const each of fileSearchSteps({ query: 'why?', documents, includeResults: true }))
+    for (const each of fileSearchSteps({ queries: ['why?'], documents, includeResults: true }))
       machine.take(each);
     const citations = ['Before.', 'After.'].map((quote) => ({
       startIndex: 0,

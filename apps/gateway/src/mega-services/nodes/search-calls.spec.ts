@@ -127,7 +127,7 @@ describe('callRetrieval', () => {
   });
 
   it('searches once for a query that repeats the question, and lets the question weigh as much as a query', async () => {
-    const written = Promise.resolve({ queries: ['Typed?', 'second'] });
+    const written = Promise.resolve({ queries: ['What is the Typed?', 'second', 'Second!'] });
     const { call, of } = setUp({ found, written });
     expect((await callRetrieval(call)).map(({ id }) => id)).toEqual(['a', 'd']);
     expect(of('retrieve').map(({ query }) => query)).toEqual(['typed', 'second']);

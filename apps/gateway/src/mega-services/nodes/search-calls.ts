@@ -10,6 +10,7 @@ import {
   type RequestOf,
   type RetrievedDocument,
 } from '#contracts';
+import { contentWords } from '#text';
 import type { NodeCall } from '../mega-service-request.js';
 import type { CitedPassages } from '../search/cited-before.js';
 import { fuseResults } from '../search/fuse-results.js';
@@ -118,7 +119,7 @@ function passagesOf({ passages }: CitedPassages): Differing {
 interface WrittenSearch {
   results: Result[];
   queries: SearchQuery[];
-  /** One of the model's queries is the question as asked, which is searched once. */
+  /** One of the model's queries has the words of the question as asked. These are searched once. */
   repeats: boolean;
   problem?: string | undefined;
 }
@@ -126,8 +127,13 @@ interface WrittenSearch {
 /** Searches with the queries of the language model that differ from the question. Does not reject. */
 async function searchWritten(call: NodeCall, plan: SearchPlan, cited: CitedPassages): Promise<WrittenSearch> {
   const { queries, problem } = await plan.written;
-  const fresh = queries.filter((query) => plain(query) !== plain(plan.asked?.query ?? ''));
-  const none = { results: [], queries: [], repeats: fresh.length < queries.length };
+  const known = new Set(plan.asked ? [sameWords(plan.asked.query)] : []);
+  const fresh = queries.filter((query) => {
+    const words = sameWords(query);
+    return known.has(words) ? false : Boolean(known.add(words));
+  });
+  const asked = plan.asked && sameWords(plan.asked.query);
+  const none = { results: [], queries: [], repeats: queries.some((query) => sameWords(query) === asked) };
   if (fresh.length === 0) return { ...none, problem };
   try {
     const differing = await differingFor(call, plan, fresh);
@@ -154,11 +160,10 @@ async function differingFor(call: NodeCall, plan: SearchPlan, queries: string[])
   return queries.map(() => (isForeign ? { search_type: 'lexical' } : {}));
 }
 
-function plain(query: string): string {
-  return query
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
+/** The content words of a query in alphabetical order: two queries with the same ones find the same passages. */
+function sameWords(query: string): string {
+  const words = contentWords(query.toLowerCase());
+  return [...new Set(words.length > 0 ? words : [query.trim()])].toSorted().join(' ');
 }
 
 /** The fused documents, and behind them the cited passages that the fusion left out. */

@@ -16,6 +16,7 @@ import type { ChatModel, ChatRun } from '../../chat/chat-model.js';
 import { ChatService } from '../../chat/chat.service.js';
 import { hasFiles } from '../../input-files/attached-files.js';
 import { withAddresses } from '../../mega-services/page-address.js';
+import { searchedQueries } from '../../mega-services/receipt-store.js';
 import { Compactor } from '../compaction/compactor.js';
 import { ContextWindow } from '../context/context-window.js';
 import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
@@ -224,7 +225,7 @@ async function* chunksOf(open: () => Promise<ChatRun>): AsyncGenerator<Generatio
 }
 
 /**
- * A mega service shows the retrieved documents when its answer begins. The passages of files in messages, and those
+ * A mega service shows its queries and the retrieved documents when its answer begins, unless it searched nothing. The passages of files in messages, and those
  * around the found ones, can be cited, too, but are not results of its search.
  */
 async function* megaServiceSteps(
@@ -239,9 +240,11 @@ async function* megaServiceSteps(
       const found = (run.found?.() ?? citable).filter((passage) => !isAttached(passage));
       const ids = new Set(found.map(({ id }) => id));
       yield { type: 'documents', documents: citable.filter(({ id }) => !ids.has(id)) };
-      if (searchQuery !== null)
+      const searched = run.receipt && searchedQueries(run.receipt());
+      const queries = searchQuery === null ? [] : (searched ?? [searchQuery]);
+      if (queries.length > 0)
         yield* fileSearchSteps({
-          query: searchQuery,
+          queries,
           documents: found,
           includeResults: includeSearchResults,
         });

@@ -4,9 +4,9 @@ import { IconBook2, IconFileText } from '../../shared/icons';
 import type { ReactElement } from 'react';
 import type { Opened } from '../../documents/document-view';
 import { numberText, useText } from '../../i18n/text';
-import { citedFiles, type Passage, type Turn } from '../turns';
+import { citedFiles, queriesOf, type Passage, type Turn } from '../turns';
 
-/** The documents that an answer cites, and on request every passage of the search with its score. */
+/** The documents that an answer cites, and on request the queries of the search and every passage with its score. */
 export function Passages({
   turn,
   passages,
@@ -40,6 +40,9 @@ export function Passages({
         size="lg"
         closeButtonProps={{ 'aria-label': t('close') }}
       >
+        <Text size="sm" c="dimmed" mb="md">
+          {t('searchedFor', { queries: queriesOf(turn).join(' · ') })}
+        </Text>
         <Stack component="ol" gap="md" p={0} m={0}>
           {passages.map((passage, index) => (
             <Searched
