@@ -21,8 +21,6 @@ const found = (number: number, text: string): FoundPassage => ({
 });
 
 describe('passages that a model is shown', () => {
-  const passages = [found(1, 'one two three'), found(2, 'four five'), found(3, 'six')];
-
   it('are numbered on from those before', () => {
     const blocks = [
       { label: '1.md', text: 'one two three' },
