@@ -1,3 +1,4 @@
+export { withoutForm, type AnswerForm } from './answer-form.js';
 export { chatTaskOf, type ChatTask, type ChatTaskKind } from './chat-task.js';
 export { condenseQuestion, contentWords, questionWithNames } from './condense-question.js';
 export { escapePattern } from './escape-pattern.js';

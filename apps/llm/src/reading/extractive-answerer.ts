@@ -2,10 +2,18 @@ import { isAttached, type ChatMessage, type GenerationChunk, type RetrievedDocum
 import { loadReader, type Reader } from '#encoders';
 import type { Generator } from '#generation';
 import { announceModel, modelOptions, type Profile } from '#service-kit';
-import { asksForSummary, fixedTexts, languageOf, questionWithNames, type RagPrompt } from '#text';
+import {
+  asksForSummary,
+  fixedTexts,
+  languageOf,
+  questionWithNames,
+  withoutForm,
+  type RagPrompt,
+} from '#text';
 import type { LlmEnvironment } from '../llm.environment.js';
 import type { LlmGenerator } from '../open-generator.js';
 import type { GenerateRequest } from '../tools/tool-format.js';
+import { applyForm } from './apply-form.js';
 import { beginningsOf, blocksOf, closestOf } from './compose-answer.js';
 import { missingNames } from './missing-names.js';
 import { rankSentences, readFusion, type Fusion } from './rank-sentences.js';
@@ -133,7 +141,7 @@ export class ExtractiveAnswerer {
     const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
     const said = await smallTalk?.(asked.at(-1) ?? '');
     if (said !== undefined) return { answer: { text: said, citations: [], confidence: 1 }, promptTokens: 0 };
-    const question = questionWithNames(messages);
+    const { question, form } = withoutForm(questionWithNames(messages));
     const passages = readPassages(documents, neighbours);
     const isWhole = asksForSummary(asked.at(-1) ?? '') && documents.every(isAttached);
     const beginnings = isWhole ? beginningsOf(passages) : [];
@@ -160,10 +168,11 @@ export class ExtractiveAnswerer {
       const text = [noAnswer ?? texts.noAnswer, missing].filter(Boolean).join(' ') + near;
       return { answer: { text, citations: [], confidence: 1 - confidence, kind: 'none' }, promptTokens };
     }
-    const blocks = blocksOf(question, ranking, passages, texts);
+    const found = blocksOf(question, ranking, passages, texts);
+    const { blocks, declined } = form ? applyForm(form, question, found) : { blocks: found, declined: '' };
     const closest = texts.closest[Math.min(blocks.length, 2) - 1]!;
     const isAnswer = certainty === 'answer' && missing === '';
-    const opening = isAnswer ? '' : `${missing} ${closest}`.trimStart();
+    const opening = isAnswer ? declined : `${missing} ${closest}`.trimStart();
     const answer = writeAnswer(opening, blocks, confidence, idOf);
     return { answer: { ...answer, kind: isAnswer ? 'answer' : 'closest' }, promptTokens };
   }
