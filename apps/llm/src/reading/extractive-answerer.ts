@@ -141,12 +141,13 @@ export class ExtractiveAnswerer {
     const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
     const said = await smallTalk?.(asked.at(-1) ?? '');
     if (said !== undefined) return { answer: { text: said, citations: [], confidence: 1 }, promptTokens: 0 };
-    const { question, form } = withoutForm(questionWithNames(messages));
+    const named = questionWithNames(messages);
+    const { question, form } = withoutForm(named);
     const passages = readPassages(documents, neighbours);
     const isWhole = asksForSummary(asked.at(-1) ?? '') && documents.every(isAttached);
     const beginnings = isWhole ? beginningsOf(passages) : [];
     if (beginnings.length > 0) return { answer: writeAnswer('', beginnings, 1, idOf), promptTokens: 0 };
-    const fromTable = answerFromPassages(question, documents, neighbours);
+    const fromTable = answerFromPassages(named, documents, neighbours);
     if (fromTable) {
       const { block, certainty, isPartial } = fromTable;
       const answer = writeAnswer('', [block], certainty, idOf);

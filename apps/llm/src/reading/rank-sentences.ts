@@ -4,6 +4,7 @@ import type { Reader } from '#encoders';
 import { asksForCode } from '#evidence';
 import { z } from 'zod';
 import { candidatesOf, evidenceNames, lexicalEvidence, readerEvidence } from './evidence.js';
+import { namedDocuments } from './named-documents.js';
 import { repeatsOf } from './repeats-question.js';
 import { isLabel, lastHeading, type Candidate, type ReadPassage } from './sentence.js';
 
@@ -95,6 +96,9 @@ export interface Ranking {
 /** Number of sentences for the reader, those with most words of the question. More take longer without a benefit. */
 export const mostRead = 12;
 
+/** Bonus in logits for the sentences of a document that the question names. */
+const bonusOfNamed = 1.5;
+
 /** Ranks the sentences of passages without those that only repeat a question in `asked`. Errors: of the reader. */
 export async function rankSentences(
   question: string,
@@ -120,12 +124,14 @@ export async function rankSentences(
     after,
     passage,
   }));
+  const named = namedDocuments(question, passages);
   const { scores, promptTokens } = await reader.read(question, sentences, signal);
   const read = readerEvidence(scores);
   const ranked = chosen
     .map(({ candidate, words }, index) => {
       const evidence = [...words, ...read[index]!];
-      return { candidate, evidence, logit: regress(judgementOf(fusion, candidate).rank, evidence) };
+      const bonus = named.has(candidate.document) ? bonusOfNamed : 0;
+      return { candidate, evidence, logit: regress(judgementOf(fusion, candidate).rank, evidence) + bonus };
     })
     .toSorted((left, right) => right.logit - left.logit);
   const [first, second] = ranked;
