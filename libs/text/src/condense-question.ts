@@ -1,3 +1,7 @@
+import { escapePattern } from './escape-pattern.js';
+import { fixedTexts, type FixedTexts } from './fixed-texts.js';
+import { languages } from './language.js';
+
 /** A turn of a conversation. */
 interface Turn {
   readonly role: string;
@@ -108,12 +112,23 @@ const unspoken = new RegExp(
     String.raw`^\s*\|.*$`,
     String.raw`\bhttps?:\S+`,
     String.raw`\[\d+\]`,
-    String.raw`^(?:Closest passages?|From “[^”]*”|Closest passage, in “[^”]*”):`,
-    String.raw`^I could not find[^.]*\.(?: “[^.]*(?:is|are) not mentioned[^.]*\.)?`,
-    String.raw`^“[^.\n]*(?:is|are) not mentioned[^.]*\.(?: Closest passages?:)?`,
+    ...languages.flatMap((language) => fixedPatterns(fixedTexts(language))),
   ].join('|'),
   'gm',
 );
+
+/** Patterns of the fixed texts of a language, whatever names they have. */
+function fixedPatterns(texts: FixedTexts): string[] {
+  const name = 'NAME';
+  const withName = [
+    texts.from(name),
+    texts.closestIn(name),
+    texts.missing([name]),
+    texts.missing([name, name]),
+  ];
+  const anyName = withName.map((text) => escapePattern(text).split(name).join('[^\\n]*?'));
+  return [...anyName, ...[texts.noAnswer, ...texts.closest].map(escapePattern)];
+}
 
 function proseOf(answer: string): string {
   return answer.replaceAll(unspoken, ' ').trimStart();
