@@ -144,4 +144,34 @@ describe('evidenceBlocks', () => {
       ['', 'Text 2.'],
     ]);
   });
+
+  it('shows a short document whole where its beginning is among the best passages, in one block for each section', () => {
+    const minutes = { document_id: 'minutes', filename: 'minutes.txt', title: 'Minutes' };
+    const rest = [1, 2, 3].map((index) =>
+      chunk(index, `Item ${index}.`, { ...minutes, heading: `Item ${index}` }),
+    );
+    const beginning = found(0, 'Held on 20 June.', minutes);
+    const other = found(5, 'Something else.');
+    const shown = (request: Parameters<typeof blocksOf>[0]) => textsOf({ neighbours: rest, ...request });
+    expect(shown({ found: [beginning, other] })).toEqual([
+      'Held on 20 June.',
+      'Item 1.',
+      'Item 2.',
+      'Item 3.',
+      'Something else.',
+    ]);
+    expect(shown({ found: [other, { ...rest[1]!, score: 1 }, beginning] })).toEqual([
+      'Something else.',
+      'Item 2.',
+      'Held on 20 June.',
+      'Item 1.',
+      'Item 3.',
+    ]);
+    const others = [5, 15, 25].map((index) => found(index, `Something else in ${index}.`));
+    expect(shown({ found: [...others, beginning] }).at(-1)).toBe('Held on 20 June.');
+    const long = Array.from({ length: 40 }, (_unused, index) => chunk(index + 1, `Part ${index}.`, minutes));
+    expect(shown({ found: [found(0, 'Held.', { ...minutes, heading: 'Top' })], neighbours: long })).toEqual([
+      'Held.',
+    ]);
+  });
 });

@@ -33,12 +33,14 @@ export interface EvidenceRequest {
 const labelTokens = 30;
 /** Best passages whose whole sections are shown; later ones get one chunk on each side. */
 const widened = { best: 5, reach: 8, otherReach: 1 };
+/** A document with at most so many chunks is shown whole where its beginning is among so many best passages. */
+const wholeDocument = { maxChunks: 24, best: 3 };
 /** A table is shown whole if it needs at most this share of the tokens that are left. */
 const tableShare = 0.7;
 
 /**
  * What a language model reads of a search: first the found passages, then, while tokens are left, the rest of their
- * tables and sections, the best passages first. Passages that follow each other become one block. The blocks have the
+ * tables, of their sections, and of short documents whose beginning was found, the best passages first. Passages that follow each other become one block. The blocks have the
  * order of their best passages.
  */
 export function evidenceBlocks(request: EvidenceRequest): EvidenceBlock[] {
@@ -50,6 +52,7 @@ export function evidenceBlocks(request: EvidenceRequest): EvidenceBlock[] {
   const shown = chooseFound(found, chosen);
   widenTables(shown, sections, chosen);
   widenSections(shown, sections, chosen);
+  widenDocuments(shown, sections, chosen);
   return toBlocks(shown, sections, chosen);
 }
 
@@ -123,6 +126,23 @@ function widenSections(shown: readonly RetrievedDocument[], sections: Sections, 
   }
 }
 
+/**
+ * Adds the rest of a short document after its beginning. The beginning of minutes, of a letter or of a report says what
+ * it is about, when and by whom; its sections do not repeat this, so that a question for the date finds the beginning
+ * alone.
+ */
+function widenDocuments(shown: readonly RetrievedDocument[], sections: Sections, chosen: Selection): void {
+  for (const passage of shown.slice(0, wholeDocument.best)) {
+    if (!isBeginning(passage)) continue;
+    const rest = sections.after(passage);
+    if (rest.length < wholeDocument.maxChunks) for (const chunk of rest) chosen.add(chunk);
+  }
+}
+
+function isBeginning(passage: Neighbour): boolean {
+  return placeOf(passage)?.index === 0 && !hasRows(passage);
+}
+
 interface Widening {
   readonly sections: Sections;
   readonly chosen: Selection;
@@ -149,20 +169,28 @@ function widen(passage: Neighbour, { sections, chosen, max, minLeft, passes }: W
   }
 }
 
-/** Joins chosen chunks that follow each other. */
+/** Joins chosen chunks that follow each other in a section. Further sections follow the beginning of their document. */
 function toBlocks(
   shown: readonly RetrievedDocument[],
   sections: Sections,
   chosen: Selection,
 ): EvidenceBlock[] {
   const used = new Set<Neighbour>();
-  return shown.flatMap((passage) => {
-    if (used.has(passage)) return [];
-    const isStored = placeOf(passage) !== undefined;
-    const chunks = isStored ? sections.around(passage, (chunk) => chosen.has(chunk)) : [passage];
-    for (const chunk of chunks) used.add(chunk);
+  const found = new Set<Neighbour>(shown);
+  const blockOf = (chunk: Neighbour): EvidenceBlock[] => {
+    if (used.has(chunk)) return [];
+    const isStored = placeOf(chunk) !== undefined;
+    const chunks = isStored ? sections.around(chunk, (each) => chosen.has(each)) : [chunk];
+    for (const each of chunks) used.add(each);
     const row = chunks.find(hasRows);
     const table = row ? sections.tableOf(row) : [];
     return [{ chunks, label: labelOf(chunks, table), text: renderChunks(chunks) }];
+  };
+  // A later passage has a place of its own, with the chunks around it.
+  const isFurther = (chunk: Neighbour) =>
+    chosen.has(chunk) && !sections.around(chunk, (each) => chosen.has(each)).some((each) => found.has(each));
+  return shown.flatMap((passage) => {
+    const further = isBeginning(passage) ? sections.after(passage).filter(isFurther) : [];
+    return [...blockOf(passage), ...further.flatMap(blockOf)];
   });
 }

@@ -16,9 +16,20 @@ export class Sections {
 
   /** The chunk before (-1) or after (1) another one in the same section. */
   next(chunk: Neighbour, direction: -1 | 1): Neighbour | undefined {
-    const place = placeOf(chunk);
-    const next = place && this.#chunks.get(place.document)?.get(place.index + direction);
+    const next = this.#beside(chunk, direction);
     return next?.metadata['heading'] === chunk.metadata['heading'] ? next : undefined;
+  }
+
+  /** The chunks after another one in its document, in all sections, as far as they are known without a gap. */
+  after(chunk: Neighbour): Neighbour[] {
+    const found: Neighbour[] = [];
+    for (let at = this.#beside(chunk, 1); at; at = this.#beside(at, 1)) found.push(at);
+    return found;
+  }
+
+  #beside(chunk: Neighbour, direction: -1 | 1): Neighbour | undefined {
+    const place = placeOf(chunk);
+    return place && this.#chunks.get(place.document)?.get(place.index + direction);
   }
 
   /** The chunk with all known chunks before and after it in its section, as far as each of them passes. */

@@ -24,6 +24,11 @@ describe('the neighbours of chunks', () => {
       ...section('Prices', 40, 'rr'),
       ...section('Use', 2, undefined, 'More'),
     ]);
+    await storage.documents.replaceDocument(document('minutes.md'), [
+      ...section('Head', 1),
+      ...section('Item', 2),
+      ...section('End', 1),
+    ]);
     await storage.documents.replaceDocument(
       { ...document('own.md'), collection: 'vs_1', owner: 'ada' },
       section('Own', 3),
@@ -49,6 +54,18 @@ describe('the neighbours of chunks', () => {
   it('end with the section', async () => {
     expect(await around(['Install 1'])).toEqual(['Install 0', 'Install 2']);
     expect(await around(['Use 0'])).toEqual(numbered('Use', 1, 8));
+  });
+
+  it('are the rest of the document of its beginning, if that is one of the best', async () => {
+    expect(await around(['Head 0'])).toEqual(['Item 0', 'Item 1', 'End 0']);
+    expect(await around(['Item 0'])).toEqual(['Item 1']);
+    expect(await around(['Prices 0', 'Prices 1', 'Prices 2', 'Head 0'], { maxWords: 8 })).not.toContain(
+      'Item 0',
+    );
+    const nearest = await around(['Head 0', 'Use 10'], { maxWords: 34 });
+    expect(new Set(nearest)).toEqual(
+      new Set([...numbered('Use', 2, 9), ...numbered('Use', 11, 18), 'Item 0']),
+    );
   });
 
   it('are the whole table of a chunk with rows', async () => {

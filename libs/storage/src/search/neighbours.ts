@@ -15,6 +15,8 @@ export interface NeighbourSearch {
 const reach = { best: 8, bestRanks: 5, other: 1 };
 /** The same for a chunk with rows of a table: a table of about a thousand rows is read whole. */
 const tableReach = { max: 200, maxRank: 10 };
+/** A document is read on from its beginning, if that is among the best ranks. One chunk more shows that it is longer. */
+const documentReach = { max: 24, maxRank: 3 };
 
 interface NeighbourRow extends Neighbour {
   documentId: string;
@@ -29,7 +31,8 @@ const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
  * The chunks around found ones in the same section of their document, nearest first within the limit of words. All rows
- * of a table are neighbours of each other. The found chunks are not in the result.
+ * of a table are neighbours of each other. The beginning of a document has the chunks after it in all sections, after
+ * the other neighbours. The found chunks are not in the result.
  */
 export async function findNeighbours(
   transaction: Transaction,
@@ -44,6 +47,7 @@ export async function findNeighbours(
 const statement = `
   WITH found AS (
     SELECT c.document_id, c.position, given.rank, c.metadata->>'heading' AS heading,
+      c.position = 0 AND given.rank <= ${documentReach.maxRank} AS begins,
       CASE WHEN coalesce(c.metadata->>'blocks', '') LIKE '%r%' AND given.rank <= ${tableReach.maxRank} THEN ${tableReach.max}
         WHEN given.rank <= ${reach.bestRanks} THEN ${reach.best} ELSE ${reach.other} END AS reach
     FROM unnest($1::uuid[]) WITH ORDINALITY AS given(id, rank) JOIN chunks c USING (id)
@@ -52,6 +56,9 @@ const statement = `
     SELECT DISTINCT c.id FROM found JOIN chunks c ON c.document_id = found.document_id
       AND c.position BETWEEN found.position - found.reach AND found.position + found.reach
     WHERE c.metadata->>'heading' IS NOT DISTINCT FROM found.heading
+    UNION
+    SELECT c.id FROM found JOIN chunks c ON c.document_id = found.document_id AND c.position BETWEEN 1 AND ${documentReach.max}
+    WHERE found.begins
   )
   SELECT c.id, c.text, c.metadata, c.document_id AS "documentId", c.position, found.rank::int AS rank,
     coalesce(c.metadata->>'blocks', '') LIKE '%r%' AS "hasRows", c.metadata->>'heading' AS heading
@@ -79,7 +86,17 @@ function nearestFirst(rows: readonly NeighbourRow[]): NeighbourRow[] {
       }
     }
   }
+  for (const row of found.flatMap(({ index }) => restOf(rows, index))) chosen.add(row);
   return [...chosen];
+}
+
+/** The chunks that follow the beginning of a document; none for another chunk, or for a later rank. */
+function restOf(rows: readonly NeighbourRow[], index: number): NeighbourRow[] {
+  const { position, rank, documentId } = rows[index]!;
+  if (position !== 0 || rank === null || rank > documentReach.maxRank) return [];
+  return rows
+    .slice(index + 1, index + 1 + documentReach.max)
+    .filter((row) => row.documentId === documentId && row.position <= documentReach.max && row.rank === null);
 }
 
 function isNextTo(row: NeighbourRow, before: NeighbourRow, direction: number): boolean {
