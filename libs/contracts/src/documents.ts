@@ -38,6 +38,8 @@ export interface ChunkMetadata {
   /** The link that the document was read from, if it came from a link. */
   source?: string;
   title?: string;
+  /** What the document says about its date, unless the user's attributes have one. */
+  date?: string;
   /** Headings from the outermost to the innermost, joined by ` > `. */
   heading?: string;
   /** The kind of each part of the text between blank lines, one letter each: p(aragraph), i(tem), r(ow), c(ode). */

@@ -1,13 +1,22 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countWords } from '../chunking/text-units.js';
-import { embeddingTexts, meanVector, windowsOf } from './document-writer.js';
+import { chunkMetadata, embeddingTexts, meanVector, windowsOf } from './document-writer.js';
 
 describe('embeddingTexts', () => {
   it('puts the headings before the text', () => {
     const chunk = { text: 'Run npm ci.', words: 3, headings: ['Guide', 'Install'] };
     expect(embeddingTexts(chunk, 100)).toEqual(['Guide > Install\nRun npm ci.']);
     expect(embeddingTexts({ ...chunk, headings: [] }, 100)).toEqual(['Run npm ci.']);
+  });
+});
+
+describe('chunkMetadata', () => {
+  it('has what the document says about its date, unless the user gave one', () => {
+    const chunk = { text: 'Run npm ci.', words: 3, headings: [] };
+    const document = { title: 'Guide', date: '2025-02-10', chunks: [chunk] };
+    expect(chunkMetadata(document, chunk)).toEqual({ title: 'Guide', date: '2025-02-10' });
+    expect(chunkMetadata(document, chunk, { date: '2024-01-01' })).toEqual({ title: 'Guide' });
   });
 });
 

@@ -67,7 +67,7 @@ export async function* writeDocument(
 /** Yields the chunks with their vectors, batch by batch. `onProgress` gets the number of embedded chunks. */
 async function* embedChunks(
   document: PreparedDocument,
-  { embedder, maxEmbeddedWords }: IngestContext,
+  { embedder, maxEmbeddedWords, metadata }: IngestContext,
   signal: AbortSignal,
   onProgress: (completed: number) => void,
 ): AsyncGenerator<NewChunk[], void, void> {
@@ -82,7 +82,7 @@ async function* embedChunks(
       const windows = texts[completed]?.length ?? 0;
       if (vectors.length < windows) break;
       const embedding = meanVector(vectors.splice(0, windows));
-      chunks.push({ text: chunk.text, metadata: chunkMetadata(document, chunk), embedding });
+      chunks.push({ text: chunk.text, metadata: chunkMetadata(document, chunk, metadata), embedding });
       completed += 1;
     }
     onProgress(completed);
@@ -99,14 +99,16 @@ async function* thenCall<Item>(
   end();
 }
 
-/** Metadata of a chunk: the fields of ChunkMetadata in #contracts, and the guessed encoding. */
+/** Metadata of a chunk: the fields of ChunkMetadata in #contracts, and the guessed encoding. The user's date counts more. */
 export function chunkMetadata(
-  { title, assumedEncoding }: PreparedDocument,
+  { title, date, assumedEncoding }: PreparedDocument,
   chunk: DocumentChunk,
+  given: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const heading = headingPath(chunk);
   return {
     ...(title && { title }),
+    ...(date && given['date'] === undefined && { date }),
     ...(heading && { heading }),
     ...(chunk.blocks && { blocks: chunk.blocks }),
     ...(chunk.continues && { continues: true }),

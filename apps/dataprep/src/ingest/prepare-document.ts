@@ -6,6 +6,7 @@ import { readDocument } from '../reading/read-document.js';
 /** A document split into passages. Plain data, so that a message between processes can contain it. */
 export interface PreparedDocument {
   title?: string;
+  date?: string;
   /** The encoding that was guessed because the bytes are not valid UTF-8. */
   assumedEncoding?: string;
   chunks: DocumentChunk[];

@@ -96,7 +96,7 @@ function borderBefore(text: string, most: number): number {
 
 /**
  * Reads and splits the sections of a text. A section is read while the caller embeds the previous one. The title of the
- * first section is the title of all sections.
+ * first section is the title of all sections, and so is its date.
  */
 export async function* prepareSections(
   sections: AsyncIterable<string>,
@@ -104,11 +104,18 @@ export async function* prepareSections(
   prepare: (section: string) => Promise<PreparedDocument>,
 ): AsyncGenerator<PreparedDocument, void, void> {
   let title: string | undefined;
+  let date: string | undefined;
   let ahead: Promise<PreparedDocument> | undefined;
   const complete = (document: PreparedDocument): PreparedDocument => {
     title ??= document.title;
+    date ??= document.date;
     const assumedEncoding = encoding === 'utf-8' ? undefined : encoding;
-    return { ...document, ...(title && { title }), ...(assumedEncoding && { assumedEncoding }) };
+    return {
+      ...document,
+      ...(title && { title }),
+      ...(date && { date }),
+      ...(assumedEncoding && { assumedEncoding }),
+    };
   };
   for await (const section of sections) {
     if (!/[\p{L}\p{N}]/u.test(section)) continue;

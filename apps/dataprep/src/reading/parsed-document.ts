@@ -18,6 +18,8 @@ export interface DocumentBlock {
 /** A file reduced to text with its structure. */
 export interface ParsedDocument {
   title?: string;
+  /** What the document says about its date: a day in ISO form, or a text with a year. */
+  date?: string;
   blocks: DocumentBlock[];
   /** The encoding that was guessed because the bytes are not valid UTF-8. */
   assumedEncoding?: string;

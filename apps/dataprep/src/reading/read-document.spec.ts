@@ -412,6 +412,18 @@ describe('what cannot be read', () => {
   });
 });
 
+describe('dates', () => {
+  it('come from front matter, from the head of a page and from a mail', async () => {
+    const dateOf = async (name: string, text: string) => (await read(name, text)).date;
+    expect(await dateOf('a.md', '---\ntitle: A\ndate: "2025-02-10"\n---\nText.')).toBe('2025-02-10');
+    expect(await dateOf('a.md', 'date: 2025-02-10\n\nText.')).toBeUndefined();
+    const page = '<meta property="article:published_time" content="2024-06-30T08:00:00Z"><p>Text.';
+    expect(await dateOf('a.html', `<!doctype html>${page}`)).toBe('2024-06-30');
+    const mail = 'Subject: Hours\r\nDate: Mon, 3 Mar 2025 10:00:00 +0000\r\n\r\nHello.';
+    expect(await dateOf('a.eml', mail)).toBe('2025-03-03');
+  });
+});
+
 describe('titles and headings', () => {
   it('are short, since each passage has them; the text of a long one is kept once', async () => {
     const subject = 'word '.repeat(20_000).trim();

@@ -20,7 +20,11 @@ export async function readEml({ bytes }: SourceFile): Promise<ParsedDocument> {
   ].filter(Boolean);
   if (facts.length > 0) head.push({ kind: 'paragraph', text: facts.join('; ') });
   const body = text?.trim() ? readPlainText(text) : readHtml(html ?? '');
-  return { ...(title && { title }), blocks: [...head, ...body.blocks] };
+  return {
+    ...(title && { title }),
+    ...(date && { date: date.slice(0, 10) }),
+    blocks: [...head, ...body.blocks],
+  };
 }
 
 function named({ name, address }: { name?: string; address?: string }): string {

@@ -1,4 +1,5 @@
 import { load } from 'cheerio';
+import { documentDate } from './document-date.js';
 import {
   collapseWhitespace,
   tidyLines,
@@ -32,12 +33,23 @@ const blockTags = new Set(
 export function readHtml(source: string): ParsedDocument {
   const $ = load(source);
   const title = collapseWhitespace($('head > title').first().text());
+  const date = documentDate(fieldsOf($));
   $(dropped).remove();
   const main = $('main, [role="main"]').first();
   const root = main.text().trim() ? main : $('body');
   const blocks = new BlockCollector($).collect(root[0]);
   const heading = blocks.find((block) => block.level === 1)?.text;
-  return { ...((title || heading) && { title: title || heading }), blocks };
+  return { ...((title || heading) && { title: title || heading }), ...(date && { date }), blocks };
+}
+
+/** What a page says about itself in `meta`. */
+function fieldsOf($: CheerioDocument): [name: string, value: string][] {
+  return $('meta[content]')
+    .toArray()
+    .map(({ attribs: { name, property, itemprop, content = '' } }) => [
+      name ?? property ?? itemprop ?? '',
+      content,
+    ]);
 }
 
 /** Limit for the depth of a page: the walk is recursive. */

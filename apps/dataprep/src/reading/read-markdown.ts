@@ -9,6 +9,7 @@ import {
   type DocumentBlock,
   type ParsedDocument,
 } from './parsed-document.js';
+import { documentDate } from './document-date.js';
 import { readHtml } from './read-html.js';
 
 type MarkdownRoot = ReturnType<typeof fromMarkdown>;
@@ -33,8 +34,11 @@ export function readMarkdown(source: string): ParsedDocument {
     mdastExtensions: [gfmFromMarkdown()],
   });
   const blocks = blocksOf(root, 'paragraph');
-  const title = titleOfFrontMatter(matter?.[1]) ?? blocks.find((block) => block.level === 1)?.text;
-  return { ...(title && { title }), blocks };
+  const fields = fieldsOf(matter?.[1]);
+  const title =
+    fields.find(([name]) => name === 'title')?.[1] ?? blocks.find((block) => block.level === 1)?.text;
+  const date = documentDate(fields);
+  return { ...(title && { title }), ...(date && { date }), blocks };
 }
 
 /**
@@ -51,8 +55,10 @@ function withoutTemplates(text: string): string {
   return text.replaceAll(templates, (_found, code?: string) => code ?? '');
 }
 
-function titleOfFrontMatter(matter = ''): string | undefined {
-  return /^title:[^\S\n]*(["']?)(.+)\1[^\S\n]*$/im.exec(matter)?.[2];
+/** The fields of front matter with a text on one line, their names in lower case. */
+function fieldsOf(matter = ''): [name: string, value: string][] {
+  const lines = matter.matchAll(/^([\w-]+):[^\S\n]*(["']?)(.+)\2[^\S\n]*$/gm);
+  return [...lines].map(([, name = '', , value = '']) => [name.toLowerCase(), value]);
 }
 
 /** Blocks of a node. `kind` is the kind of its paragraphs: `list-item` within a list. */
