@@ -89,6 +89,8 @@ export function readContent(
     if (found === undefined) return undefined;
     const isCut = at + found.length === text.length && !isLast;
     if (groups['open'] !== undefined) {
+      // One level: `([1], [2])`, `<sup>[1]</sup>`.
+      if (!')<'.includes(closing)) return undefined;
       const inner = readContent(text, at + found.length, ']】］', isLast);
       if (inner === 'open' || inner === undefined) return inner;
       const closed = /\\?\]{1,2}|[】］]/y;

@@ -160,10 +160,24 @@ describe('each form of a citation becomes [n]', () => {
     ]);
   });
 
-  it('words in a sentence', () => {
-    const result = checked(`According to search result 2, ${costs.toLowerCase()}. Source 1 says more.`);
-    expect(result.text).toBe(`According to [1], ${costs.toLowerCase()}. [2] says more.`);
-    expect(result.citations.map(({ documentId }) => documentId)).toContain('d2');
+  it.each([
+    ['According to search result 2, X.', 'According to [1], X.'],
+    ['As source 2 says, X.', 'As [1] says, X.'],
+    ['According to the price list (source 2), X.', 'According to the price list [1], X.'],
+    ['As stated in [prices.csv], X.', 'As stated in [1], X.'],
+    ['Result 2: X.', '[1]: X.'],
+  ])('words in a sentence: %s', (answer, shown) => {
+    const result = checked(answer.replace('X', costs));
+    expect(result.text).toBe(shown.replace('X', costs));
+    expect(citedOf(result)).toEqual([[`${answer.startsWith('As source') ? 'says, ' : ''}${costs}.`, 'd2']]);
+  });
+
+  it('emphasis and quotation marks', () => {
+    const result = checked(`- **Time:** it opens at 8 am. [1]\n- It says: "A month costs 90 EUR." [2]`);
+    expect(citedOf(result)).toEqual([
+      ['**Time:** it opens at 8 am.', 'd1'],
+      ['It says: "A month costs 90 EUR."', 'd2'],
+    ]);
   });
 
   it('a marker before its sentence', () => {
@@ -243,6 +257,9 @@ describe('lists of sources', () => {
     '### References\n\n1. [1]\n2. [2]',
     'Quellen: [1, 2]',
     '[^1]: Employee Handbook\n[^2]: Price list',
+    'Sources:\n1. handbook.md\n2. Price list, page 3',
+    '**Quellen**\n- Employee Handbook (handbook.md)\n- prices.csv',
+    'Sources\n1. handbook.md\n2. prices.csv',
     '[1] handbook.md\n[2] prices.csv',
     '---\nSources:\n[1] https://a.example/1\n[2] https://a.example/2',
   ])('are resolved to the statements: %s', (list) => {
@@ -252,6 +269,7 @@ describe('lists of sources', () => {
       [`${opens}.`, 'd1'],
     ]);
     const cited = checked(`${costs} [2]. ${opens} [1].\n\n${list}`);
+    expect(cited.text).toMatch(/^A day pass costs 12 EUR \[1\]\. The office opens at 8 am \[2\]\./);
     expect(citedOf(cited)).toEqual([
       [costs, 'd2'],
       [opens, 'd1'],
@@ -334,6 +352,21 @@ describe('an answer in JSON', () => {
     const json = '{"source": "[1]"}';
     expect(checked(json, { form: 'json' }).text).toBe(json);
     expect(checked('[9]', { form: 'raw' }).text).toBe('[9]');
+  });
+});
+
+describe('the text of a model that loops', () => {
+  it.each(['[', '(', '【', '<source ', '(source ', '[1, ', '**'])('stays as it is: %s', (piece) => {
+    const answer = piece.repeat(2_000);
+    expect(check(answer, 7).text).toBe(answer);
+  });
+
+  it('cites one statement for all markers', () => {
+    const { text, citations } = check(`${opens} ${'[1]'.repeat(1_000)}`, 7);
+    expect(text).toHaveLength(opens.length + 3_001);
+    expect(new Set(citations.map(({ startIndex, endIndex }) => text.slice(startIndex, endIndex)))).toEqual(
+      new Set([opens]),
+    );
   });
 });
 

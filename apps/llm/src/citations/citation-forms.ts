@@ -30,7 +30,7 @@ const numberedTag = fragment(
 const openingTag = fragment(`<${tagName}> ?`);
 const closingTag = fragment(` ?</${tagName}>`);
 const nouns = [
-  'search results?|sources?|passages?|excerpts?|suchergebnis(?:se|sen)?|quellen?',
+  '(?:search )?results?|sources?|passages?|excerpts?|suchergebnis(?:se|sen)?|quellen?',
   'résultats? de recherche|fuentes?|fonti|fonte|fontes|bronnen|bron|źródł[oa]',
 ].join('|');
 /** "search result 1", "sources 1 and 2" in a sentence. */

@@ -36,7 +36,7 @@ export class CitedText {
     if (this.#seen === used.size || markers.length === 0) return [];
     this.#seen = used.size;
     const statements = new Statements(this.writer.answer, markers);
-    const list = statements.sourceList(namesPassage);
+    const list = statements.sourceList(namesPassage, true);
     const isSure = (index: number) => markers[index]!.start < list && !statements.mayLead(index);
     const found = byNumber(this.#inline(statements, isSure));
     const next: Found[] = [];
@@ -68,7 +68,12 @@ export class CitedText {
     const all = statements.all(list);
     const inline = this.#inline(statements, (index) => markers[index]!.start < list);
     const known = new Set(inline.map(({ passage }) => passage));
-    const listed = markers.filter(({ start }) => start >= list).flatMap(({ numbers }) => numbers);
+    const marked = markers.filter(({ start }) => start >= list).flatMap(({ numbers }) => numbers);
+    const named = answer
+      .slice(list)
+      .split('\n')
+      .flatMap((line) => writer.useNamed(line));
+    const listed = [...marked, ...named];
     const found = [
       ...inline,
       ...this.#listed(

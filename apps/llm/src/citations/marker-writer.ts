@@ -10,6 +10,8 @@ import type { Marker } from './statements.js';
 /** `json`: an answer in JSON has no markers. `raw`: another constraint, whose text stays as it is. */
 export type AnswerForm = 'text' | 'json' | 'raw';
 
+const maxNear = 200;
+
 /** A form of a text, or the passages with a name. */
 export type ReadForm = Omit<FoundForm, 'kind'> & { readonly kind: FormKind | 'name' | 'link' };
 
@@ -63,8 +65,18 @@ export class MarkerWriter {
     return { kind: found.isLink ? 'link' : 'name', end: found.end, numbers: found.numbers };
   }
 
-  /** Whether a line has the name of a passage. */
-  readonly namesPassage = (line: string): boolean => this.#names.isNamed(line);
+  /** Whether a line of a list of sources has the name of a passage. */
+  readonly namesPassage = (line: string): boolean => this.#names.namedBy(line).length > 0;
+
+  /** The numbers in the answer of the passages that a line of a list of sources names, without its markers. */
+  useNamed(line: string): number[] {
+    const isMarked = (numbers: readonly number[]) =>
+      [...this.used.values()].some(({ passage }) => numbers.includes(passage.number));
+    return this.#names
+      .namedBy(line)
+      .filter((numbers) => !isMarked(numbers))
+      .map((numbers) => this.use(this.#words.get(this.#nearest(numbers, this.answer))!));
+  }
 
   /** The number of a passage in the answer. */
   use(passage: PassageWords): number {
@@ -88,17 +100,22 @@ export class MarkerWriter {
     }
     this.#isWeak = form.kind === 'weak';
     const own = known.map((number) => this.use(this.#words.get(number)!));
-    if (!/^[\\*_]*[[(]/.test(written) && /[^\s\](]$/u.test(this.answer)) this.answer += ' ';
+    if (!/^[\\*_]*[[(]/.test(written) && /[^\s\](]$/u.test(this.#near)) this.answer += ' ';
     const start = this.answer.length;
     this.answer += own.map((number) => `[${number}]`).join('');
     this.markers.push({ start, end: this.answer.length, numbers: own });
     return true;
   }
 
+  /** The end of the answer, which decides what a form after it is. */
+  get #near(): string {
+    return this.answer.slice(-maxNear);
+  }
+
   /** The numbers of the passages that a form cites; undefined if it is not a citation. */
   #citedBy({ kind, numbers }: ReadForm, written: string, after: string): readonly number[] | undefined {
     const isKnown = (number: number) => this.#words.has(number);
-    const before = this.answer;
+    const before = this.#near;
     if (kind === 'sure') return numbers;
     if (kind === 'name' || kind === 'link') {
       // A link within a sentence is a part of it.
@@ -124,14 +141,18 @@ export class MarkerWriter {
     const cited = numbers.every(isKnown) ? numbers : numbers.join('').split('').map(Number);
     if (!cited.every(isKnown) || (written.startsWith('(') && cited !== numbers)) return undefined;
     if (this.markers.length > 0 && !this.#isWeak) return undefined;
-    const word = /\S*\s*$/.exec(this.answer)![0];
-    return endsStatement(written, this.answer, after) && !this.#isQuoted(word + written) ? cited : undefined;
+    const before = this.#near;
+    const word = /\S*\s*$/.exec(before)![0];
+    return endsStatement(written, before, after) && !this.#isQuoted(word + written) ? cited : undefined;
   }
 
-  /** The passage with a name that has most words of the sentence before it. */
-  #nearest(numbers: readonly number[]): number {
-    const sentence = stemsOf(this.answer.slice(this.markers.at(-1)?.end ?? 0).slice(-400));
-    const shareOf = (number: number) => this.#words.get(number)!.common(sentence);
+  /** The passage with a name that has most words of a text: by default of the sentence before the name. */
+  #nearest(
+    numbers: readonly number[],
+    text = this.answer.slice(this.markers.at(-1)?.end ?? 0).slice(-400),
+  ): number {
+    const stems = stemsOf(text);
+    const shareOf = (number: number) => this.#words.get(number)!.common(stems);
     return numbers.reduce((best, one) => (shareOf(one) > shareOf(best) ? one : best));
   }
 
@@ -165,5 +186,7 @@ function normalized(text: string): string {
 }
 
 function withoutSpaces(text: string): string {
-  return text.replace(/[ \t]+$/, '');
+  let end = text.length;
+  while (text[end - 1] === ' ' || text[end - 1] === '\t') end -= 1;
+  return text.slice(0, end);
 }

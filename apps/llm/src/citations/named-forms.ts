@@ -16,10 +16,13 @@ const place =
   /[,:;|–-]?\s*(?:(?:pp?|pages?|s|seiten?|sections?|abschnitt|lines?|zeilen?|slides?|rows?)\.?\s*\d[\d.–-]*|§\s*\d+)$/;
 /** Limit for the characters between the brackets. */
 const maxLength = 160;
+/** Words besides the names in a line of a list of sources: "section", "page". */
+const maxOtherWords = 3;
 
 /** Finds passages that are cited by their file, title or address. */
 export class NamedForms {
   readonly #numbers = new Map<string, number[]>();
+  #names: string[] | undefined;
 
   constructor(passages: readonly CitablePassage[]) {
     for (const { number, names } of passages)
@@ -45,10 +48,24 @@ export class NamedForms {
     return withLink({ end: index + length + 2, numbers, isLink: false }, text, opening === '[' && !isLast);
   }
 
-  /** Whether a line has the name of a passage. */
-  isNamed(line: string): boolean {
-    const plain = plainName(line);
-    return [...this.#numbers.keys()].some((name) => name.length > 3 && plain.includes(name));
+  /** The numbers of the passages that a line of a list of sources names; empty for a line with other words. */
+  namedBy(line: string): number[][] {
+    const item = line.replace(/^[\s>*_+-]*(?:\d+[.)]\s+)?/, '');
+    if (/[.!?]\s*$/.test(item)) return [];
+    let rest = plainName(item.replaceAll(/\[\d{1,3}\]|<?https?:\S+/g, ' '));
+    const found: number[][] = [];
+    for (const name of this.#longestFirst) {
+      if (!rest.includes(name)) continue;
+      rest = rest.replaceAll(name, ' ');
+      found.push(this.#numbers.get(name)!);
+    }
+    const others = rest.match(/\p{L}+/gu) ?? [];
+    return others.length <= maxOtherWords ? found : [];
+  }
+
+  get #longestFirst(): string[] {
+    this.#names ??= [...this.#numbers.keys()].toSorted((one, other) => other.length - one.length);
+    return this.#names;
   }
 
   #find(content: string): number[] | undefined {
@@ -56,20 +73,29 @@ export class NamedForms {
     return this.#numbers.get(name);
   }
 
+  /** Whether an unfinished text between brackets may become a name. */
   #begins(content: string): boolean {
     const plain = plainName(content);
     const name = plain.replace(label, '');
-    if (name === '' || /^[a-z ]{1,12}:?$/.test(plain) ? isLabelStart(plain) : false) return true;
+    if (name === '' || labelStarts.some((start) => start.startsWith(plain))) return true;
     return [...this.#numbers.keys()].some((known) => known.startsWith(name) || name.startsWith(known));
   }
 }
 
-const labelStarts =
-  'source: sources: document: file: reference: see from according to quelle: datei: dokument: siehe';
-
-function isLabelStart(plain: string): boolean {
-  return labelStarts.split(/(?<=:| )/).some((word) => word.trim().startsWith(plain));
-}
+const labelStarts = [
+  'source:',
+  'sources:',
+  'document:',
+  'file:',
+  'reference:',
+  'see ',
+  'from ',
+  'according to ',
+  'quelle:',
+  'datei:',
+  'dokument:',
+  'siehe ',
+];
 
 function withLink(form: NamedForm, text: string, mayContinue: boolean): NamedForm | 'open' {
   if (form.end === text.length) return mayContinue ? 'open' : form;

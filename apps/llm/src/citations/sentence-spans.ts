@@ -1,4 +1,5 @@
 import { splitSentences } from '#text';
+import { structuralBreak } from '../grounding/sentences.js';
 
 /** Characters `start` to `end` (exclusive) of a text. */
 export interface Span {
@@ -6,8 +7,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** Blank lines, and lines that begin a list item, a heading or a table row. */
-const structuralBreak = /\n\s*\n|\n(?=\s*(?:[-*•+|#>]|\d+[.)])\s*\S)/g;
+const breaks = new RegExp(structuralBreak, 'g');
 
 /** The sentences of a text as they are in it, without white space around them. */
 export function sentenceSpans(text: string): Span[] {
@@ -23,7 +23,7 @@ export function sentenceSpans(text: string): Span[] {
     }
   };
   let from = 0;
-  for (const { index, 0: found } of text.matchAll(structuralBreak)) {
+  for (const { index, 0: found } of text.matchAll(breaks)) {
     add(from, index);
     from = index + found.length;
   }

@@ -17,9 +17,13 @@ interface Candidate extends Span {
   readonly stems: ReadonlySet<string>;
 }
 
+/** A heading has fewer stems, mostly. */
+const minStems = 3;
+
 /** The words of a passage, for comparisons with the statements of an answer. */
 export class PassageWords {
   #sentences: Candidate[] | undefined;
+  readonly #quotes = new Map<string, Quote | undefined>();
   #stems: ReadonlySet<string> | undefined;
 
   constructor(readonly passage: CitablePassage) {}
@@ -42,6 +46,11 @@ export class PassageWords {
 
   /** The sentence of the passage that has most of a statement's words; rare words of the passage count more. */
   nearest(statement: string): Quote | undefined {
+    if (!this.#quotes.has(statement)) this.#quotes.set(statement, this.#nearest(statement));
+    return this.#quotes.get(statement);
+  }
+
+  #nearest(statement: string): Quote | undefined {
     this.#sentences ??= sentencesOf(this.passage);
     const sentences = this.#sentences;
     const wanted = stemsOf(statement);
@@ -55,7 +64,9 @@ export class PassageWords {
     };
     const [first, ...rest] = sentences;
     if (!first) return undefined;
-    const best = rest.reduce((kept, one) => (worthOf(one) > worthOf(kept) ? one : kept), first);
+    const nearest = rest.reduce((kept, one) => (worthOf(one) > worthOf(kept) ? one : kept), first);
+    const isRelated = worthOf(nearest) > 0;
+    const best = isRelated ? nearest : (sentences.find(({ stems }) => stems.size >= minStems) ?? first);
     const { part, start, end } = best;
     return {
       documentId: part.documentId,

@@ -1,7 +1,7 @@
 import { splitSentences } from '#text';
 
 /** Blank lines, and lines that begin a list item, a heading or a table row, end a sentence without a full stop. */
-const structuralBreak = /\n\s*\n|\n(?=\s*(?:[-*•+|#>]|\d+[.)])\s*\S)/;
+export const structuralBreak = /\n\s*\n|\n(?=\s*(?:[-*•+|#>]|\d+[.)])\s*\S)/;
 
 /** The sentences of a text with normalized whitespace. Joined by single spaces they are the normalized text. */
 export function sentencesOf(text: string): string[] {
