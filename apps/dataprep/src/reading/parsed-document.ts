@@ -77,27 +77,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * Rows of a table as blocks that each make sense alone: `header: value; header: value`. The first row contains the
- * headers. Empty cells are left out. Without headers the cells are joined. A table with headers only gives one row.
- */
-export function tableRows([headers = [], ...rows]: string[][]): DocumentBlock[] {
-  const body =
-    rows.length > 0 ? rows.map((row) => rowText(headers, row)) : [headers.map(collapseWhitespace).join('; ')];
-  return body.filter(Boolean).map((text) => ({ kind: 'table-row', text }));
-}
-
-function rowText(headers: string[], row: string[]): string {
-  return row
-    .map((cell, index) => labeled(collapseWhitespace(headers[index] ?? ''), collapseWhitespace(cell)))
-    .filter(Boolean)
-    .join('; ');
-}
-
-function labeled(header: string, value: string): string {
-  return header && value ? `${header}: ${value}` : value;
-}
-
 /** Characters without text: control characters other than whitespace, soft hyphens and zero-width spaces. */
 const controlCharacters = /[^\P{Cc}\s]|[\u00ad\u200b]/gu;
 

@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
-import { tableRows, type ParsedDocument } from './parsed-document.js';
+import { type ParsedDocument } from './parsed-document.js';
+import { tableRows } from './table-rows.js';
 
 const delimiters = [',', ';', '\t', '|'];
 

@@ -3,11 +3,12 @@ import { documentDate } from './document-date.js';
 import {
   collapseWhitespace,
   tidyLines,
-  tableRows,
   type BlockKind,
   type DocumentBlock,
   type ParsedDocument,
 } from './parsed-document.js';
+import { expandSpans, type TableCell } from './table-spans.js';
+import { tableRows, unmarkedTableRows } from './table-rows.js';
 
 type CheerioDocument = ReturnType<typeof load>;
 type HtmlNode = ReturnType<CheerioDocument>['0'] | NonNullable<ReturnType<CheerioDocument>['0']>['parent'];
@@ -134,13 +135,33 @@ class BlockCollector {
     if (caption) this.blocks.push({ kind: 'paragraph', text: caption });
     const rows = $table.find('tr').toArray();
     const isHeader = rows[0] && this.$(rows[0]).find('td').length === 0;
-    const cells = rows.map((row) =>
-      this.$(row)
-        .find('td, th')
-        .toArray()
-        .map((cell) => this.textOf(cell)),
-    );
-    this.blocks.push(...tableRows(isHeader ? cells : [[], ...cells]));
+    const grid = expandSpans(rows.map((row) => this.cellsOf(row)));
+    const isBold = rows[0] !== undefined && this.isBold(rows[0]);
+    this.blocks.push(...(isHeader ? tableRows(grid) : unmarkedTableRows(grid, isBold)));
+  }
+
+  private cellsOf(row: NonNullable<HtmlNode>): TableCell[] {
+    return this.$(row)
+      .find('td, th')
+      .toArray()
+      .map((cell) => ({
+        text: this.textOf(cell),
+        columns: Number(cell.attribs['colspan'] ?? 1),
+        rows: Number(cell.attribs['rowspan'] ?? 1),
+      }));
+  }
+
+  /** Whether all cells of a row are headers or bold as a whole. */
+  private isBold(row: NonNullable<HtmlNode>): boolean {
+    const cells = this.$(row).find('td, th').toArray();
+    const textOf = (node: NonNullable<HtmlNode>) => collapseWhitespace(this.$(node).text());
+    return cells.every((cell) => {
+      const bold = this.$(cell).find('b, strong').toArray();
+      return (
+        cell.name === 'th' ||
+        (textOf(cell) !== '' && bold.map((node) => textOf(node)).join(' ') === textOf(cell))
+      );
+    });
   }
 
   private textOf(node: NonNullable<HtmlNode>): string {

@@ -4,12 +4,12 @@ import { gfm } from 'micromark-extension-gfm';
 import {
   collapseWhitespace,
   tidyLines,
-  tableRows,
   type BlockKind,
   type DocumentBlock,
   type ParsedDocument,
 } from './parsed-document.js';
 import { documentDate } from './document-date.js';
+import { tableRows } from './table-rows.js';
 import { readHtml } from './read-html.js';
 
 type MarkdownRoot = ReturnType<typeof fromMarkdown>;

@@ -31,6 +31,39 @@ it('reads the sheets of a workbook as tables, with days', async () => {
   ]);
 });
 
+it('keeps numbers as the workbook shows them', async () => {
+  const formats = [
+    '0.00',
+    '#,##0.00 "EUR"',
+    '0%',
+    '[$€-407] #,##0',
+    '0.0" kg"',
+    'yyyy-mm-dd',
+    '[Red]-0.00;0.00',
+  ];
+  const shown = (number: number, style: number) => ({ number, style });
+  const workbook = makeXlsx(
+    {
+      Prices: [
+        ['Item', 'Price', 'Total', 'Share', 'Value', 'Weight', 'Plain'],
+        ['A', shown(129.5, 2), shown(1299, 3), shown(0.15, 4), shown(12_500, 5), shown(2.25, 6), 129.5],
+        ['B', shown(-3, 2), shown(0.5, 3), shown(1, 4), shown(7, 5), shown(10, 6), 3],
+      ],
+    },
+    formats,
+  );
+  expect((await outline('a.xlsx', workbook)).slice(1)).toEqual([
+    [
+      'table-row',
+      'Item: A; Price: 129.50; Total: 1,299.00 EUR; Share: 15%; Value: € 12,500; Weight: 2.3 kg; Plain: 129.5',
+    ],
+    [
+      'table-row',
+      'Item: B; Price: -3.00; Total: 0.50 EUR; Share: 100%; Value: € 7; Weight: 10.0 kg; Plain: 3',
+    ],
+  ]);
+});
+
 it('reads slides in the order of the presentation, as pages', async () => {
   const slides = [
     ['Welcome', 'The zarf is made of tin.'],

@@ -2,15 +2,16 @@ import mammoth from 'mammoth';
 import readWorkbook from 'read-excel-file/universal';
 import {
   collapseWhitespace,
-  tableRows,
   unsupportedFile,
   type DocumentBlock,
   type ParsedDocument,
   type ReadingLimits,
   type SourceFile,
 } from '../parsed-document.js';
+import { tableRows } from '../table-rows.js';
 import { readHtml } from '../read-html.js';
 import { XmlArchive, checkUnpackedSize, resolvePath, type XmlDocument } from './archive.js';
+import { shownNumbersOf } from './number-formats.js';
 import { withUsualNames } from './rename-entries.js';
 
 /** The link from a note back to its reference, which the converter adds after the note. */
@@ -35,14 +36,16 @@ export async function readDocx(
 }
 
 /** Reads a workbook: each sheet becomes a heading and its rows. The first row contains the headers. */
-export async function readXlsx(
-  { bytes, filename }: SourceFile,
-  { maxUnpackedBytes }: ReadingLimits,
-): Promise<ParsedDocument> {
-  checkUnpackedSize(bytes, filename, maxUnpackedBytes);
+export async function readXlsx(file: SourceFile, limits: ReadingLimits): Promise<ParsedDocument> {
+  const { bytes, filename } = file;
+  checkUnpackedSize(bytes, filename, limits.maxUnpackedBytes);
+  const shownNumbers = shownNumbersOf(new XmlArchive(file, limits));
   const sheets = await readWorkbook(new Uint8Array(withUsualNames(bytes, filename)).buffer);
   const blocks = sheets.flatMap(({ sheet, data }): DocumentBlock[] => {
-    const table = tableRows(data.map((row) => row.map(cellText)));
+    const shown = shownNumbers.get(sheet);
+    const textOf = (value: unknown, row: number, column: number) =>
+      (typeof value === 'number' ? shown?.(row, column, value) : undefined) ?? cellText(value);
+    const table = tableRows(data.map((row, at) => row.map((value, column) => textOf(value, at, column))));
     return table.length > 0 ? [{ kind: 'heading', level: 1, text: sheet }, ...table] : [];
   });
   return { blocks };
