@@ -97,6 +97,7 @@ describe('answerFromTables', () => {
     ['How much longer is the Danube than the Rhine?', '1617'],
     ['Which rivers are longer than the Loire?', 'Danube, Rhine, Tagus'],
     ['Which river has the highest discharge?', 'Danube'],
+    ['Which rivers have a length over 1,000 kilometres?', 'Danube, Loire, Rhine, Tagus'],
     ['What is the combined length of the Loire and the Seine?', '1783'],
   ])('reads units and names: %s', (question, value) => {
     expect(valueOf(question, rivers)).toBe(value);
@@ -106,6 +107,10 @@ describe('answerFromTables', () => {
     [plans, 'What does Platinum cost?'],
     [plans, 'Which plan would you recommend?'],
     [plans, 'Can I cancel the Basic plan?'],
+    [plans, 'What happens if spare parts are included?'],
+    [plans, 'What does it cost?'],
+    [orders, 'Which orders have the same date?'],
+    [plans, 'What was the price of Basic before?'],
     [orders, 'What percentage of orders was cancelled?'],
     [orders, 'Who is our best customer?'],
     [rivers, 'Which river is deeper, the Rhine or the Seine?'],

@@ -24,8 +24,21 @@ const none = /^(?:[-–—]+|none|n\/?a|nil|keine?[rs]?|ohne|nichts|unknown|unbe
 const numberPattern =
   /^(?:~|≈|ca\.?|about|approx\.?)?\s*(?<before>[€$£¥]|EUR|USD|GBP|CHF|Fr\.|Rs\.?|[A-Z]{3})?\s*(?<sign>[-+−–])?\s*(?<before2>[€$£¥])?\s*(?<number>\p{Nd}[\p{Nd}.,'’\u{a0}\u{202f} ]*)(?<after>[^\p{Nd}]{0,24})$/u;
 
+type Unit = readonly [dimension: string, factor: number];
+
+function named(names: string, dimension: string, factor: number): Record<string, Unit> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, [dimension, factor]]));
+}
+
 /** Factors of units to the smallest one of their dimension. */
-const factors: Readonly<Record<string, readonly [dimension: string, factor: number]>> = {
+const factors: Readonly<Record<string, Unit>> = {
+  ...named('gram grams gramm', 'mass', 1),
+  ...named('kilogram kilograms kilogramm kilo kilos', 'mass', 1000),
+  ...named('millimetre millimetres millimeter millimeters', 'length', 1),
+  ...named('centimetre centimetres centimeter centimeters zentimeter', 'length', 10),
+  ...named('metre metres meter meters', 'length', 1000),
+  ...named('kilometre kilometres kilometer kilometers', 'length', 1e6),
+  ...named('litre litres liter liters', 'volume', 1000),
   mg: ['mass', 0.001],
   g: ['mass', 1],
   kg: ['mass', 1000],

@@ -223,9 +223,8 @@ function yesNo({ conditions, targets, reading }: Plan, table: Table): Result | u
     const shown = scope === 'all' && !is ? all.filter((row) => !holding.includes(row)) : holding;
     return conditions.length === 0 ? undefined : { values: [], rows: shown, is, skipped: 0 };
   }
-  const subject = conditions.find(
-    ({ kind, column, isNegated }) => kind === 'value' && table.labels.includes(column) && !isNegated,
-  );
+  const values = conditions.filter(({ kind, isNegated }) => kind === 'value' && !isNegated);
+  const subject = values.find(({ column }) => table.labels.includes(column)) ?? values[0];
   const rows = subject ? all.filter((row) => subject.holds(row) === true) : [];
   const rest = conditions.filter((one) => one !== subject);
   if (!subject || rows.length === 0 || rest.length === 0 || targets.length > 0) return undefined;

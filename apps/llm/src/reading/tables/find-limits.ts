@@ -7,6 +7,7 @@ import type { ColumnMention, LimitMention, Marks, Span } from './mentions.js';
 import type { Word } from './words.js';
 
 interface Context {
+  readonly question: string;
   readonly words: readonly Word[];
   readonly marks: Marks;
   readonly language: Ready;
@@ -91,7 +92,9 @@ export function findNumbers(context: Context): LimitMention[] {
       isUnit(words[unitAt]) && marks.isFree(unitAt) && !language.joins.has(words[unitAt]!.text)
         ? words[unitAt]!.text
         : '';
-    if (unit !== '' && isKnownUnit(unit)) marks.take({ start: unitAt, end: unitAt + 1 }, 'unit');
+    const rate = unitAt > last ? rateAt(context, unitAt) : undefined;
+    if (rate !== undefined) marks.take({ start: unitAt, end: unitAt + 2 }, 'unit');
+    else if (unit !== '' && isKnownUnit(unit)) marks.take({ start: unitAt, end: unitAt + 1 }, 'unit');
     const start = Math.min(before?.start ?? at, unit !== '' && unitAt < at ? unitAt : at);
     const comparison = second ? 'between' : (after?.meaning ?? before?.comparison ?? '=');
     const end = Math.max(last + 1, after?.span.end ?? 0);
@@ -103,13 +106,20 @@ export function findNumbers(context: Context): LimitMention[] {
       comparison,
       from,
       to: second?.number ?? from,
-      unit: clockOf(words[at]!.text) === undefined ? unit : clock,
+      unit: clockOf(words[at]!.text) === undefined ? (rate ?? unit) : clock,
       isYear: /^(?:1[5-9]|20|21)\d\d$/.test(words[at]!.text) && unit === '',
       isSaid: before !== undefined || after !== undefined,
       ...(before?.adjective && { adjective: before.adjective }),
     });
   }
   return found;
+}
+
+/** A unit of two words that the question joins with a slash: `km/h`. */
+function rateAt({ words, marks, question }: Context, at: number): string | undefined {
+  const [over, under] = [words[at], words[at + 1]];
+  const isRate = over && under && question.slice(over.end, under.start) === '/' && marks.isFree(at, at + 2);
+  return isRate ? `${over.text}/${under.text}` : undefined;
 }
 
 /** `three largest`, `top 5` */
@@ -144,8 +154,8 @@ function secondNumber(
 }
 
 /** The dates of a question: whole dates, months and years with their comparisons. */
-export function findDates(question: string, context: Context): LimitMention[] {
-  const { words, marks } = context;
+export function findDates(context: Context): LimitMention[] {
+  const { words, marks, question } = context;
   const found: LimitMention[] = [];
   for (const date of datesIn(question)) {
     const start = words.findIndex((word) => word.end > date.start);

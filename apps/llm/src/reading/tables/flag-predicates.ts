@@ -77,6 +77,9 @@ const introductions = new Set([
   'any',
 ]);
 
+/** Verbs that say, before an article, that a row has something: `which loans have a fine`. */
+const owning = new Set(['have', 'has', 'had', 'having', 'hat', 'haben']);
+
 /** Whether `with`, `without` or `no` stands before a column. */
 function introduces({ words, extremes }: Reading, { start }: Span): boolean {
   const before = words.slice(Math.max(0, start - 2), start).map(({ text }) => text);
@@ -84,6 +87,7 @@ function introduces({ words, extremes }: Reading, { start }: Span): boolean {
     before.at(-1) === 'a' || before.at(-1) === 'an' || before.at(-1) === 'any'
       ? before.at(-2)
       : before.at(-1);
+  const isOwned = owning.has(near ?? '') && before.at(-1) !== near;
   const isExtreme = extremes.some((extreme) => extreme.end === start);
-  return !isExtreme && introductions.has(near ?? '');
+  return !isExtreme && (isOwned || introductions.has(near ?? ''));
 }

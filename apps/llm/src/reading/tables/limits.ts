@@ -27,7 +27,8 @@ export function columnOfLimit(
   const candidates = table.columns.filter(
     (column) => fits(column) && (isTime || limit.isYear || isMeant(column, limit)),
   );
-  if (candidates.length === 1) return { column: candidates[0]! };
+  const [exact, ...others] = candidates.filter(({ unit }) => unit !== '' && sameUnit(unit, limit.unit));
+  if (candidates.length === 1 || (exact && others.length === 0)) return { column: exact ?? candidates[0]! };
   const day = isTime && candidates.find(({ name }) => /^(?:date|datum|when|day)$/i.test(name.trim()));
   if (day) return { column: day };
   if (!isCurrency(limit.unit)) return undefined;
@@ -69,8 +70,16 @@ function isMeant(column: Column, { unit, isYear }: LimitMention): boolean {
   return isUnit(unit) && column.unit !== '' && dimensionOf(column.unit)[0] === dimensionOf(unit)[0];
 }
 
+function sameUnit(one: string, two: string): boolean {
+  const [left, right] = [dimensionOf(one), dimensionOf(two)];
+  return left[0] === right[0] && left[1] === right[1];
+}
+
 const isUnit = (unit: string) =>
-  isCurrency(unit) || currencyOf(unit) === '%' || dimensionOf(unit)[0] !== currencyOf(unit);
+  isCurrency(unit) ||
+  unit.includes('/') ||
+  currencyOf(unit) === '%' ||
+  dimensionOf(unit)[0] !== currencyOf(unit);
 
 /** Whether the numbers of a column are years. */
 export function isYears({ index, kind }: Column, { rows }: Table): boolean {

@@ -39,7 +39,8 @@ export function operationOf(planning: Planning): Operation | undefined {
   const isCell =
     free.length > 0 ||
     (asked !== undefined && ['person', 'date', 'place', 'amount', 'degree'].includes(asked.meaning));
-  if (predicates.list.length === 0 && !isListing(reading) && free.length === 0) return undefined;
+  const isOverall = isListing(reading) || reading.words.some(({ text }) => overall.has(text));
+  if (predicates.list.length === 0 && !isOverall) return undefined;
   return { kind: isCell && predicates.list.length > 0 ? 'cell' : 'rows' };
 }
 
@@ -64,12 +65,21 @@ function soleMeasure(table: Table, { asked, cues }: Reading, language: Ready): C
   return isMoney && columns.length === 1 ? columns[0] : undefined;
 }
 
+/** Words of questions for all rows. */
+const overall = new Set(['there', 'all', 'every', 'each', 'alle', 'jede', 'gibt']);
+
 function countOf({ reading, free, head, table, predicates }: Planning): Operation | undefined {
   const isSum = reading.cues.has('sum');
   const numeric = head ? head.columns.find(isNumeric) : undefined;
   const isRowNoun =
     head?.columns[0] !== undefined && (table.labels.includes(head.columns[0]) || head.by === 'concept');
-  if (numeric && !isRowNoun) return { kind: 'sum', column: numeric };
+  if (numeric && !isRowNoun) {
+    // `how many mails do A and B include` asks for both.
+    if (!isSum && predicates.list.some(({ kind, alternatives }) => kind === 'value' && alternatives > 1))
+      return { kind: 'cell' };
+    const isOverall = isSum || reading.words.some(({ text }) => overall.has(text));
+    return predicates.list.length > 0 || isOverall ? { kind: 'sum', column: numeric } : undefined;
+  }
   const text = head?.columns[0];
   if (text && !isNumeric(text) && !table.labels.includes(text) && !text.isUnique && head.by !== 'concept')
     return { kind: 'different', column: text };
@@ -110,11 +120,10 @@ function extremeOf(extreme: ExtremeMention, planning: Planning): Operation | und
   if (group) return group;
   const near = after.filter(({ start }) => start <= extreme.end + 2);
   const others = named.filter((mention) => mention !== head);
+  // The most and the fewest are numbers.
+  const fits = countWords.has(reading.words[extreme.end - 1]!.text) ? isNumeric : isOrdered;
   const column =
-    firstColumn(near, isOrdered) ??
-    firstColumn(others, isOrdered) ??
-    firstColumn(named, isOrdered) ??
-    extreme.columns[0];
+    firstColumn(near, fits) ?? firstColumn(others, fits) ?? firstColumn(named, fits) ?? extreme.columns[0];
   if (column) return of(column);
   const measures = table.columns.filter(isNumeric);
   return predicates.list.length === 0 && reading.unknown.length === 0 && measures.length === 1
@@ -134,10 +143,12 @@ function groupOf(
   const isOften = ['often', 'frequently', 'haufigsten', 'common', 'times'].includes(
     reading.words[end]?.text ?? '',
   );
+  const named = free.filter((mention) => mention !== head && mention.columns.some(isNumeric));
   const isMany = countWords.has(reading.words[end - 1]!.text);
   const isNext = next?.columns.some((one) => table.labels.includes(one) && one !== column) ?? false;
   const isRows = isMany && (reading.subjects.includes(end) || isNext);
-  if (isOften || isRows) return { kind: 'group', column, direction };
+  const isLast = isMany && end === reading.words.length && named.length === 0;
+  if (isOften || isRows || isLast) return { kind: 'group', column, direction };
   const sum = firstColumn(
     free.filter((mention) => mention !== head),
     isNumeric,

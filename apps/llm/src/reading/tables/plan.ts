@@ -10,13 +10,14 @@ import { targetsOf } from './targets.js';
 /** Plans the answer to a question. Undefined where the question is not about this table, or is not understood. */
 export function planFor(reading: Reading, table: Table, language: Ready): Plan | undefined {
   const { asked, cues } = reading;
-  if (asked?.meaning === 'why' || cues.has('share') || tooVague(reading)) return undefined;
+  if (asked?.meaning === 'why' || cues.has('share') || tooVague(reading) || isConditional(reading, language))
+    return undefined;
   const head = headOf(reading);
   const predicates = predicatesOf({ reading, table, language, head });
   if (!predicates) return undefined;
   const free = reading.columns.filter((mention) => !predicates.used.has(mention));
   const planning: Planning = { reading, table, language, predicates, head, free };
-  if (!isVerbAllowed(planning)) return undefined;
+  if (!isVerbAllowed(planning) || needsSubject(planning)) return undefined;
   const operation = operationOf(planning);
   if (!operation || hasOpenComparison(planning, operation)) return undefined;
   const targets = targetsOf(planning, operation);
@@ -40,6 +41,24 @@ function tooVague({ unknown, values, columns, limits, presences, extremes, subje
   return unknown.length > 1 || (isNothing && subjects.length === 0);
 }
 
+/** `what happens if …`, `what do I do when …`: not a question for a cell. */
+function isConditional({ words, asked }: Reading, { conditions }: Ready): boolean {
+  return words.some(
+    ({ text }, at) =>
+      conditions.has(text) ||
+      (asked !== undefined && at >= asked.end && (text === 'when' || text === 'where')),
+  );
+}
+
+/** Whether a pronoun stands for something that was named before, and that the question does not name. */
+function needsSubject({ reading, predicates, language }: Planning): boolean {
+  const isNamed = predicates.list.some(({ kind, isNegated }) => kind === 'value' && !isNegated);
+  return (
+    !isNamed &&
+    reading.words.some(({ text }, at) => language.pronouns.has(text) && reading.marks.at(at) !== 'value')
+  );
+}
+
 /**
  * One unknown word may be the verb between the rows and a cell: `which courses does Ada give`. Where the condition is a
  * number or a date, where several columns have the cell, or where the word may be a name, it may change what is asked.
@@ -57,7 +76,8 @@ function isVerbAllowed({ reading, predicates, language }: Planning): boolean {
   const isAdjective = language.concepts.some(({ high, low }) =>
     [...high, ...low].some((one) => formOf(reading.words[unknown]!.text, one, language)),
   );
-  if (isAdjective) return false;
+  const isComparison = language.comparisons.some(({ words }) => words.includes(reading.words[unknown]!.text));
+  if (isAdjective || isComparison) return false;
   const isVerb =
     /^\p{Ll}+$/u.test(written) &&
     unknown > 0 &&

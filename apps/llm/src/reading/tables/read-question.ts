@@ -15,8 +15,8 @@ export function readQuestion(question: string, table: Table, language: Ready): R
   const words = wordsOf(question);
   const marks = new Marks(words.length);
   const cells = cellWordsOf(table);
-  const plain = { words, marks, language, adjectives: [] };
-  const dates = findDates(question, plain);
+  const plain = { question, words, marks, language, adjectives: [] };
+  const dates = findDates(plain);
   const longHeaders = findWholeHeaders(words, table, marks, { language, minWords: 2 });
   const values = findWholeValues(words, cells, marks, language);
   values.push(...findParts(words, cells, marks, { language, minWords: 2 }));
@@ -27,7 +27,7 @@ export function readQuestion(question: string, table: Table, language: Ready): R
   const subjects = takeSubjects(words, table, { marks, language });
   const concepts = findConcepts(words, table, marks, language);
   const adjectives = concepts.filter(({ adjective }) => adjective);
-  const numbers = findNumbers({ words, marks, language, adjectives });
+  const numbers = findNumbers({ question, words, marks, language, adjectives });
   const extremes = findExtremes({ words, adjectives, marks, language, table });
   const negations = findNegations(words, marks, language);
   const parts = findHeaderWords(words, table, marks, language);

@@ -138,7 +138,10 @@ function columnOf(name: string, index: number, cells: readonly string[], fallbac
 }
 
 const isUnit = (word: string) =>
-  isCurrency(word) || word === '%' || dimensionOf(word)[0] !== currencyOf(word);
+  isCurrency(word) || word === '%' || isRate.test(word) || dimensionOf(word)[0] !== currencyOf(word);
+
+/** A unit of two, such as `km/h`. */
+const isRate = /^[\p{L}²³€$£]{1,4}\/[\p{L}²³]{1,4}$/u;
 
 /** The unit in the header, `Weight (kg)` or `Price EUR`, or that of the cells. */
 function unitOf(name: string, values: readonly CellValue[]): string {
@@ -146,7 +149,7 @@ function unitOf(name: string, values: readonly CellValue[]): string {
     values.flatMap((value) => ('unit' in value && value.unit !== '' ? [value.unit] : [])),
   );
   if (units.size > 0) return units.size === 1 ? [...units][0]! : '';
-  const words = name.split(/[\s()[\]/,]+/).filter(Boolean);
+  const words = name.split(/[\s()[\],]+/).filter(Boolean);
   const last = words.findLast(
     (word, at) => isUnit(word) && !/^(?:per|a|an|each|pro|je)$/i.test(words[at - 1] ?? ''),
   );

@@ -245,7 +245,8 @@ const concepts: readonly Concept[] = [
   },
   {
     name: 'place',
-    headers: 'city location place town branch room address site region country venue shelf office where',
+    headers:
+      'city location place town station branch room address site region country venue shelf office where',
     asked: 'live located based place location work find stored kept',
     kinds: ['text'],
   },
@@ -462,11 +463,13 @@ export const english: Language = {
     'a an the this that these those it its there here of in on at by for through from to with about into per as than and or is are was were be been being am do does did done ' +
     'has have had having can could may might must shall should will would i me my we us our you your he she they them their his her please tell say know ' +
     'which what who whose whom when where how get got go goes come comes still currently now today yet already only just also all any each every both ' +
-    'more most much many less few very too so if then list listed table column value values row rows entry entries ' +
+    'more most much many less few very too so then list listed table column value values row rows entry entries ' +
     'exist exists flow flows run runs lie lies contain contains include includes including included offer offers offered have belong belongs use used make makes made need needs ' +
     'place placed put take takes taken give gives given number find found see show shown whole entire available possible ' +
-    'according between among because out up off them other others else same than amount ' +
+    'according between among out up off them other others else than amount often frequently high large big ' +
     'long charge set stand stands apply happen happens happened call called named name names answer only',
+  conditions: 'if unless whether although because',
+  pronouns: 'it its he she him his her they them their',
   yesNo: 'is are was were do does did has have had can could will would may must',
   present: ['in stock', 'available', 'left', 'on stock'],
   absent: ['out of stock', 'sold out', 'not available', 'unavailable'],

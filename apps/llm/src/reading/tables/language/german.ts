@@ -327,6 +327,8 @@ export const german: Language = {
     'der die das den dem des ein eine einen einem einer eines dieser diese dieses es sie er ich wir man mir uns in im am an auf bei von vom zu zum zur für mit aus um nach pro je als und oder ' +
     'ist sind war waren sein hat haben hatte wird werden kann können muss soll darf gibt gab es da dort alle aller jeder jede jedes noch nur auch bitte sag wie viel viele wer was wo wann welche welcher welches welchen ' +
     'liste zeile tabelle wert am mehr weniger kommt kommen enthalten liegen liegt steht stehen enthält enthalten nenne zeige gehört gehören macht hoch groß lang bekommt dauert findet statt insgesamt',
+  conditions: 'wenn falls ob obwohl weil',
+  pronouns: 'er ihn ihm ihr ihre ihren ihnen dieser diese dieses',
   yesNo: 'ist sind war hat haben gibt kostet wird kann',
   present: ['auf lager', 'vorrätig', 'verfügbar', 'lieferbar'],
   absent: [

@@ -75,6 +75,8 @@ function prepare(language: Language) {
     alternatives: wordSet(language.or),
     markers: wordSet(language.markers),
     fillers: wordSet(language.fillers),
+    conditions: wordSet(language.conditions),
+    pronouns: wordSet(language.pronouns),
     yesNo: wordSet(language.yesNo),
     rowNouns: new Set(stemList(language.rowNouns)),
     personNouns: new Set(stemList(language.personNouns)),

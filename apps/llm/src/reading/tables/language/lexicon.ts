@@ -71,6 +71,10 @@ export interface Language {
   readonly personNouns: string;
   /** Verbs, articles, prepositions and other words that do not change what is asked. */
   readonly fillers: string;
+  /** Words that begin a condition which no cell states: `what happens if …`. */
+  readonly conditions: string;
+  /** Words for something that was named before. */
+  readonly pronouns: string;
   /** Beginnings of questions that yes or no answers. */
   readonly yesNo: string;
   /** Values that are present (`in stock`, `available`) and absent (`out of stock`, `sold out`) amounts. */
