@@ -40,6 +40,8 @@ export interface MegaServiceRequest extends Conversation {
   asksModel?: boolean;
   /** The mega service has a node that searches documents, so that the vectors of further queries can wait for it. */
   retrieves?: boolean;
+  /** The mega service and the collection: their documents have the same languages in each request. */
+  searchScope?: string;
   /** Owner of the request: its answers and their cited passages are the owner's alone. */
   owner?: string;
   /** The language model that the file of the mega service names. */

@@ -69,7 +69,7 @@ export class MegaServiceRunner {
     const handle = this.start(definition, { ...asked, onDocuments }, parameters, call);
     const { messages } = asked;
     const { owner = ownerOf({}) } = call;
-    const answer = { messages, owner, documents: () => documents };
+    const answer = { messages, owner, documents: () => [...documents, ...neighbours] };
     return {
       chunks: this.citedBefore.watch(handle.stream as AsyncIterable<GenerationChunk>, answer),
       documents: () => documents,
@@ -92,6 +92,7 @@ export class MegaServiceRunner {
       query: questionOf(asked.messages),
       asksModel: usesLanguageModel(definition),
       retrieves: searches(definition),
+      searchScope: JSON.stringify([definition.name, collection ?? '']),
       owner,
       languageModel: languageModelOf(definition),
       requestId,

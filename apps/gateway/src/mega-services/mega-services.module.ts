@@ -10,6 +10,7 @@ import { AnnouncedServices } from './nodes/announced-services.js';
 import { NodeCaller } from './nodes/node-caller.js';
 import { ReceiptStore } from './receipt-store.js';
 import { CitedBefore } from './search/cited-before.js';
+import { DocumentLanguages } from './search/document-languages.js';
 import { QueryWriter } from './search/query-writer.js';
 import { SearchPlans } from './search/search-plans.js';
 
@@ -23,6 +24,7 @@ const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_
     AnnouncedServices,
     NodeCaller,
     CitedBefore,
+    DocumentLanguages,
     QueryWriter,
     SearchPlans,
     MegaServiceRunner,

@@ -1,5 +1,6 @@
 import type { ChatMessage, GenerationChunk, ReplyOf, TokenUsage, writeSearchQueries } from '#contracts';
 import { countWords, firstWords } from '#text';
+import { withoutMarkers } from '../grounding/earlier-answers.js';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { readQueries } from './read-queries.js';
 
@@ -75,10 +76,13 @@ function clip(messages: readonly ChatMessage[]): { history: string; message: str
   const turns = messages
     .slice(0, last)
     .filter(({ role, content }) => (role === 'user' || role === 'assistant') && content.trim() !== '');
-  const lines = turns.slice(-maxTurns).map(({ role, content }) => {
-    const said = content.slice(0, maxTurnCharacters).replaceAll(/\[\d+\]|\s+/g, ' ');
-    return `${role === 'user' ? 'User' : 'Assistant'}: ${firstWords(said.trim(), maxTurnWords)}`;
-  });
+  const lines = turns
+    .slice(-maxTurns)
+    .map(withoutMarkers)
+    .map(({ role, content }) => {
+      const said = content.slice(0, maxTurnCharacters).replaceAll(/\s+/g, ' ');
+      return `${role === 'user' ? 'User' : 'Assistant'}: ${firstWords(said.trim(), maxTurnWords)}`;
+    });
   return { history: lines.join('\n'), message };
 }
 

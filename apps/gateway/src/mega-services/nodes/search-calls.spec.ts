@@ -35,6 +35,7 @@ function setUp({ found = {}, written, inputs = {}, plan, retrieves = true, fails
     written: writing,
     cited: Promise.resolve({ documents: [], passages: [] }),
     question: writing.then(({ queries }) => queries[0] ?? 'typed'),
+    learn: () => undefined,
     stop: () => undefined,
     ...plan,
   };

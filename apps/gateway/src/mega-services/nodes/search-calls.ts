@@ -79,6 +79,7 @@ export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]
       ...written.results.map((result) => ({ ...result, weight: weights.written })),
     ];
     const documents = withCited(fuseResults(results), results, cited);
+    plan.learn(documents.map(({ text }) => text));
     const [first] = results;
     const found = documents.map(({ id, score }) => ({ id, score }));
     context.report({ ...(first && { searchType: first.searchType }), documents: found });

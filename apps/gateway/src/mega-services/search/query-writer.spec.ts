@@ -21,7 +21,8 @@ function writerOf(answer?: () => Promise<object>) {
   const info = { id: 'm', ...(answer && { searchQueriesWithinMs: 1_000 }) } as ModelInfo;
   const writer = new QueryWriter(client as never, { llm: () => Promise.resolve(info) });
   return {
-    write: (leftMs = 60_000) => writer.write(messages, { deadline: Date.now() + leftMs }),
+    write: (leftMs = 60_000) =>
+      writer.write({ messages, languages: ['German'] }, { deadline: Date.now() + leftMs }),
     asked,
     requests,
   };
@@ -33,7 +34,9 @@ describe('QueryWriter', () => {
   it('returns the queries of the model', async () => {
     const { write, requests } = writerOf(() => Promise.resolve({ queries: ['a', 'b'] }));
     expect(await write()).toEqual({ queries: ['a', 'b'] });
-    expect(requests[0]!.messages).toEqual([{ role: 'user', content: 'Who built it?' }]);
+    expect(requests).toEqual([
+      { messages: [{ role: 'user', content: 'Who built it?' }], languages: ['German'] },
+    ]);
   });
 
   it.each([

@@ -12,6 +12,13 @@ export interface WrittenQueries {
   readonly problem?: string;
 }
 
+/** What queries are written from. */
+interface Dialogue {
+  readonly messages: readonly ChatMessage[];
+  /** Languages of the documents, where known. */
+  readonly languages?: readonly string[];
+}
+
 /** Share of the remaining time for the model. */
 const shareOfTime = 1 / 4;
 /** Time limit for the description of the model. */
@@ -31,7 +38,7 @@ export class QueryWriter {
    * The model's queries for the last message. Never rejects. Neither queries nor a problem if the model does not write,
    * or is unavailable. The call ends at its limit, also in the engine.
    */
-  async write(messages: readonly ChatMessage[], options: CallOptions): Promise<WrittenQueries> {
+  async write({ messages, languages = [] }: Dialogue, options: CallOptions): Promise<WrittenQueries> {
     const leftMs = ((options.deadline ?? Infinity) - Date.now()) * shareOfTime;
     const within = (limitMs: number): CallOptions => {
       const deadline = Date.now() + Math.max(0, Math.min(limitMs, leftMs));
@@ -44,7 +51,8 @@ export class QueryWriter {
       // The images would be too large for a message, and a query is a text.
       const texts = messages.map(({ images: _images, files: _files, ...message }) => message);
       const limits = within(info.searchQueriesWithinMs);
-      const { queries, problem } = await this.client.request(writeSearchQueries, { messages: texts }, limits);
+      const request = { messages: texts, ...(languages.length > 0 && { languages: [...languages] }) };
+      const { queries, problem } = await this.client.request(writeSearchQueries, request, limits);
       this.#pause.hit(info.id);
       return problem ? { queries: [], problem } : { queries };
     } catch (error) {

@@ -26,6 +26,8 @@ export interface SearchPlan {
   readonly question: Promise<string>;
   /** Parameters of the node that embeds queries; undefined without one, or if it is a service of a user. */
   embedding?: Readonly<Record<string, unknown>>;
+  /** Learns the languages of the documents from the texts of found passages. */
+  readonly learn: (texts: readonly string[]) => void;
   /** Stops the language model. */
   readonly stop: () => void;
 }

@@ -1,5 +1,6 @@
 import type { ChatMessage } from '#contracts';
 import { describe, expect, it } from 'vitest';
+import { DocumentLanguages } from './document-languages.js';
 import type { WrittenQueries } from './query-writer.js';
 import { SearchPlans } from './search-plans.js';
 
@@ -13,18 +14,26 @@ const dialogue = (last: string) => turns(first, 'Ann Lee.', last);
 function plans(written: WrittenQueries = { queries: [rewritten] }) {
   const asked: (readonly ChatMessage[])[] = [];
   const looked: unknown[] = [];
+  const told: (readonly string[])[] = [];
   const service = new SearchPlans(
-    { write: (messages) => (asked.push(messages), Promise.resolve(written)) },
+    {
+      write: ({ messages, languages = [] }) => (
+        asked.push(messages),
+        told.push(languages),
+        Promise.resolve(written)
+      ),
+    },
     {
       find: (messages, owner) => {
         looked.push({ messages, owner });
         return Promise.resolve({ documents: ['d'], passages: ['c'] });
       },
     },
+    new DocumentLanguages(),
   );
   const plan = (messages: ChatMessage[], asksModel = true, query = messages.at(-1)!.content) =>
     service.planOf({ query, messages }, { request: { asksModel, owner: 'alice' }, options: {} });
-  return { service, plan, asked, looked };
+  return { service, plan, asked, looked, told };
 }
 
 describe('SearchPlans', () => {
@@ -45,6 +54,17 @@ describe('SearchPlans', () => {
     expect(await made.question).toBe(byWords);
     expect(await made.cited).toEqual({ documents: ['d'], passages: ['c'] });
     expect(looked).toMatchObject([{ owner: 'alice' }]);
+  });
+
+  it('lets the model know the languages of the documents that were found before', () => {
+    const { plan, told } = plans();
+    plan(turns('Was kostet es?')).learn([
+      'The office is open.',
+      'It is closed on Sundays.',
+      'When it is open.',
+    ]);
+    plan(turns('Wann ist es offen?'));
+    expect(told).toEqual([[], ['English']]);
   });
 
   it('is made once for a conversation', () => {

@@ -5,11 +5,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { asksForFiles } from '../../input-files/attached-files.js';
 import type { Conversation, MegaServiceRequest } from '../mega-service-request.js';
 import { CitedBefore } from './cited-before.js';
+import { DocumentLanguages } from './document-languages.js';
 import { QueryWriter } from './query-writer.js';
 import type { SearchPlan } from './search-plan.js';
 
 type Asking = {
-  request: Pick<MegaServiceRequest, 'asksModel' | 'owner'>;
+  request: Pick<MegaServiceRequest, 'asksModel' | 'owner' | 'searchScope'>;
   /** Options of the call to the language model. */
   options: CallOptions;
 };
@@ -25,6 +26,7 @@ export class SearchPlans {
   constructor(
     @Inject(QueryWriter) private readonly writer: Pick<QueryWriter, 'write'>,
     @Inject(CitedBefore) private readonly citedBefore: Pick<CitedBefore, 'find'>,
+    @Inject(DocumentLanguages) private readonly languages: DocumentLanguages,
   ) {}
 
   /** The plan of a conversation. The language model begins to write with the first call. */
@@ -37,6 +39,7 @@ export class SearchPlans {
   }
 
   #plan({ messages, query }: Conversation, { request, options }: Asking): SearchPlan {
+    const { searchScope: scope = '' } = request;
     const turns = messages.map(withoutFiles);
     const searches = chatTaskOf(messages) === undefined && !asksForFiles(messages);
     const topic = request.asksModel ? smallTalkTopic(query) : undefined;
@@ -46,7 +49,10 @@ export class SearchPlans {
       request.asksModel === true && searches && (!topic || (isFollowUp && dependsOnDialogue.has(topic)));
     const stopping = new AbortController();
     const written = asksModel
-      ? this.writer.write(turns, { ...options, signal: stopping.signal })
+      ? this.writer.write(
+          { messages: turns, languages: this.languages.namesOf(scope) },
+          { ...options, signal: stopping.signal },
+        )
       : Promise.resolve({ queries: [] });
     const question = isFollowUp ? condenseQuestion(turns) : query;
     const asked = question.slice(0, maxQueryCharacters);
@@ -58,6 +64,7 @@ export class SearchPlans {
       written,
       cited: searches && isFollowUp && !topic ? this.citedBefore.find(messages, request.owner) : noPassages,
       question: written.then(({ queries }) => queries[0] ?? asked),
+      learn: (texts) => asksModel && this.languages.learn(scope, texts),
       stop: () => stopping.abort(),
     };
   }
