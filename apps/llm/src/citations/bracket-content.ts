@@ -13,11 +13,13 @@ export interface BracketContent {
 const labels = words(
   'search result results source sources doc docs document documents passage passages ref refs reference references ' +
     'citation citations cite cites excerpt excerpts snippet snippets chunk chunks context contexts id ids evidence ' +
-    'footnote footnotes file files no number quelle quellen ergebnis ergebnisse suchergebnis suchergebnisse dokument ' +
-    'dokumente absatz beleg fußnote nr résultat résultats extrait extraits fuente fuentes resultado resultados ' +
+    'footnote footnotes quelle quellen ergebnis ergebnisse suchergebnis suchergebnisse dokument ' +
+    'dokumente absatz beleg fußnote résultat résultats extrait extraits fuente fuentes resultado resultados ' +
     'documento documentos fonte fonti fontes risultato risultati documenti bron bronnen resultaat resultaten ' +
     'documenten źródło źródła wynik wyniki dokumenty',
 );
+/** Words before a number that may name another thing, as in "Chanel (No. 5)". */
+const weakLabels = words('no number nr file files');
 /** Words between numbers. */
 const joiners = words('and und et y e en i oraz e to bis tot do');
 const rangeWords = words('to bis tot do');
@@ -29,7 +31,7 @@ const openings = words(
 const places = words(
   'p pp page pages s seite seiten section sections abschnitt § line lines zeile zeilen slide slides row rows pág págs pagina str',
 );
-const known = [labels, joiners, openings, places];
+const known = [labels, weakLabels, joiners, openings, places];
 
 function words(list: string): ReadonlySet<string> {
   return new Set(list.split(' '));
@@ -130,7 +132,8 @@ function acceptsWord(reading: Reading, word: string, isCut: boolean): boolean {
     reading.isList = false;
     return true;
   }
-  if (!isPlace && !labels.has(word) && !(openings.has(word) && reading.last === 'start')) return false;
+  const isLabel = labels.has(word) || weakLabels.has(word);
+  if (!isPlace && !isLabel && !(openings.has(word) && reading.last === 'start')) return false;
   if (labels.has(word) && !isPlace) reading.isNamed = true;
   reading.last = isPlace ? 'place' : openings.has(word) ? 'start' : 'word';
   reading.isList = false;

@@ -7,7 +7,7 @@ const texts = [
   [
     'handbook.md',
     'Employee Handbook',
-    '# Hours\n\nThe office opens at 8 am.\nIt closes at 7 pm. The array a[3] holds hours.',
+    '# Hours\n\nThe office opens at 8 am.\nIt closes at 7 pm. The array a[3] holds hours. See the annex (document 7).',
   ],
   ['prices.csv', 'Price list', 'A day pass costs 12 EUR. A month costs 90 EUR.'],
   ['travel.md', 'Travel', 'Trains are booked by Ruth Meyer.'],
@@ -34,8 +34,9 @@ function check(answer: string, length: number, options: Partial<AnswerToCheck> =
   const text = all.map((piece) => piece.text).join('');
   const citations = all.flatMap((piece) => piece.citations ?? []);
   for (const { documentId, quote, quoteStart, quoteEnd } of citations) {
-    const [, , passage] = texts[Number(documentId.slice(1)) - 1]!;
-    expect(passage.slice(quoteStart, quoteEnd)).toBe(quote);
+    const parts = (options.passages ?? passages).flatMap((passage) => passage.parts);
+    const part = parts.find((one) => one.documentId === documentId);
+    expect(part?.text.slice(quoteStart, quoteEnd)).toBe(quote);
   }
   const { unknown, cited, statements } = all.at(-1)!.support ?? { unknown: [], cited: 0, statements: 0 };
   return { text, citations, unknown, coverage: `${cited}/${statements}` };
@@ -224,6 +225,9 @@ describe('what is not a citation stays as it is', () => {
     'The hall has 30 m² and 10 km².',
     'E = mc². Energy is mass.',
     'In [2024] it was built.',
+    'The perfume (No. 5) is sold out.',
+    'The winner (number 3) got a prize.',
+    'It is in the annex (document 7).',
     'It took [12:30] minutes.',
     '<think>Result [1] says 8 am.</think>Good morning.',
     'The array a[3] holds hours.',
@@ -233,6 +237,15 @@ describe('what is not a citation stays as it is', () => {
     const { text, citations } = checked(answer);
     expect(text).toBe(answer);
     expect(citations.filter(({ inferred }) => !inferred)).toEqual([]);
+  });
+});
+
+it('a passage with numbers of its own is cited', () => {
+  const own = [citablePassage(1, [{ id: 'd1', text: 'Tea is hot [1]. Ice is cold [4].', metadata: {} }])];
+  expect(check('Tea is hot [1]. Ice is cold [4].', 3, { passages: own })).toMatchObject({
+    text: 'Tea is hot [1]. Ice is cold [4].',
+    citations: [{ passage: 1, documentId: 'd1' }],
+    unknown: [],
   });
 });
 

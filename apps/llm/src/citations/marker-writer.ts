@@ -116,7 +116,7 @@ export class MarkerWriter {
   #citedBy({ kind, numbers }: ReadForm, written: string, after: string): readonly number[] | undefined {
     const isKnown = (number: number) => this.#words.has(number);
     const before = this.#near;
-    if (kind === 'sure') return numbers;
+    if (kind === 'sure') return !numbers.some(isKnown) && this.#isQuoted(written) ? undefined : numbers;
     if (kind === 'name' || kind === 'link') {
       // A link within a sentence is a part of it.
       if (kind === 'link' && !/^\s*(?:[.,;:!?)]|\n|$|\[)/.test(after)) return undefined;
@@ -127,12 +127,14 @@ export class MarkerWriter {
       return this.#isQuoted(written) ? undefined : numbers;
     }
     if (kind === 'weak') return this.#weak(numbers, written, after);
-    const word = /\S*\s*$/.exec(before)![0];
-    if (this.#isQuoted(word + written)) return undefined;
+    const isAttached = /[\p{L}\p{N}_]$/u.test(before);
+    // The passages may have numbers in brackets of their own: after a space, a known number is a citation.
+    const mayBeQuoted = kind === 'list' || isAttached || !numbers.some(isKnown);
+    if (mayBeQuoted && this.#isQuoted(/\S*\s*$/.exec(before)![0] + written)) return undefined;
     if (kind === 'list')
       return !numbers.some(isKnown) || isListOfValues(numbers.length, before, after) ? undefined : numbers;
     // An index of a name: `a[10]`.
-    return numbers.some(isKnown) || !/[\p{L}\p{N}_]$/u.test(before) ? numbers : undefined;
+    return numbers.some(isKnown) || !isAttached ? numbers : undefined;
   }
 
   /** `(1)` and `¹` count where the answer has no other markers, at the end of a statement. */

@@ -20,7 +20,7 @@ import { rankSentences, readFusion, type Fusion } from './rank-sentences.js';
 import { readPassages } from './sentence.js';
 import { answerFromPassages } from './table-answer.js';
 import { answerSmallTalk, type Library } from './small-talk.js';
-import { limitAnswer, writeAnswer, type Answer, type MarkerOf } from './written-answer.js';
+import { limitAnswer, locateQuotes, writeAnswer, type Answer, type MarkerOf } from './written-answer.js';
 
 /** Number of the last questions of the conversation whose repetition does not count as an answer. */
 const questionsKept = 4;
@@ -74,7 +74,9 @@ export class ExtractiveAnswerer {
   ): AsyncGenerator<GenerationChunk, void, void> {
     const { maxPassages, noAnswer } = this.options;
     const found = { documents: documents.slice(0, maxPassages), neighbours };
-    yield* this.#chunks(await this.#write(messages, found, noAnswer, signal), limits);
+    const chunks = [...found.documents, ...(neighbours ?? [])];
+    for (const chunk of this.#chunks(await this.#write(messages, found, noAnswer, signal), limits))
+      yield chunk.citations ? { ...chunk, citations: locateQuotes(chunk.citations, chunks) } : chunk;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitAnswer, writeAnswer } from './written-answer.js';
+import { limitAnswer, locateQuotes, writeAnswer } from './written-answer.js';
 
 /** A block with one sentence, which answers. */
 const blockOf = (text: string, passage: number, documentId: string, lead = '') => ({
@@ -88,4 +88,24 @@ describe('limitAnswer', () => {
     expect(logprobs.map(({ logprob }) => logprob)).toEqual([Math.log(0.5), ...tokens.slice(1).map(() => 0)]);
     expect(logprobs[0]?.top_logprobs).toHaveLength(1);
   });
+});
+
+it('locateQuotes finds the quotes in their chunks', () => {
+  const citation = (documentId: string, quote: string) => ({
+    startIndex: 0,
+    endIndex: 3,
+    passage: 1,
+    documentId,
+    quote,
+  });
+  const chunks = [{ id: 'a', text: 'Well. Tea is hot.' }];
+  const located = locateQuotes(
+    [citation('a', 'Tea is hot.'), citation('a', 'Tea  is'), citation('b', 'x')],
+    chunks,
+  );
+  expect(located.map(({ quoteStart, quoteEnd }) => [quoteStart, quoteEnd])).toEqual([
+    [6, 17],
+    [undefined, undefined],
+    [undefined, undefined],
+  ]);
 });

@@ -1,4 +1,10 @@
-import type { Citation, GenerationChunk, GenerationParameters, TokenLogprob } from '#contracts';
+import type {
+  Citation,
+  GenerationChunk,
+  GenerationParameters,
+  RetrievedDocument,
+  TokenLogprob,
+} from '#contracts';
 import { byNumber, CitationNumbers } from '../citations/citation-numbers.js';
 import type { AnswerBlock } from './answer-block.js';
 
@@ -39,6 +45,20 @@ export function writeAnswer(
     if (marker !== undefined) text += `${needsLine(shown) ? '\n\n' : ' '}[${marker}]`;
   }
   return { text, citations: byNumber(citations), confidence };
+}
+
+/** Adds the places of quotes in the texts of their chunks. A quote over several lines of its chunk has none. */
+export function locateQuotes(
+  citations: readonly Citation[],
+  chunks: readonly Pick<RetrievedDocument, 'id' | 'text'>[],
+): Citation[] {
+  const texts = new Map(chunks.map(({ id, text }) => [id, text]));
+  return citations.map((citation) => {
+    const quoteStart = texts.get(citation.documentId)?.indexOf(citation.quote) ?? -1;
+    return quoteStart === -1
+      ? citation
+      : { ...citation, quoteStart, quoteEnd: quoteStart + citation.quote.length };
+  });
 }
 
 /** Whether a marker would become a part of the table or of the code at the end. */
