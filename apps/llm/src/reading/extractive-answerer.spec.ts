@@ -101,6 +101,22 @@ describe('ExtractiveAnswerer', () => {
     );
   });
 
+  it('answers a negated question never with the sentence that affirms it', async () => {
+    const affirmed = 'The ferry stopped in the port.';
+    const denied = 'The ferry did not stop in Crete.';
+    const sure = { ...judgement, thresholds: { near: 0, closest: 0, answer: 0 } };
+    const { answerer } = answererOf(
+      { [affirmed]: 3, [denied]: 1 },
+      { ...fusion, prose: sure, outlined: sure },
+    );
+    const asked = 'Where did the ferry not stop?';
+    expect(await answer(answerer, [affirmed, denied], {}, asked)).toBe(`${denied} [1]`);
+    expect(await answer(answerer, [affirmed], {}, asked)).toBe(`Nothing.\n\nClosest passage: ${affirmed}`);
+    expect(await answer(answerer, [affirmed, denied], {}, 'Where did the ferry stop?')).toBe(
+      `${affirmed} [1]`,
+    );
+  });
+
   it('computes an answer from the whole table around a found row, and cites a row', async () => {
     const { answerer, read } = answererOf({});
     const chunk = (index: number, rows: string[]) => ({

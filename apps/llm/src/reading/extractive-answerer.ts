@@ -149,7 +149,7 @@ export class ExtractiveAnswerer {
     const isWhole = asksForSummary(asked.at(-1) ?? '') && documents.every(isAttached);
     const beginnings = isWhole ? beginningsOf(passages) : [];
     if (beginnings.length > 0) return { answer: writeAnswer('', beginnings, 1, idOf), promptTokens: 0 };
-    const fromTable = answerFromPassages(named, documents, neighbours);
+    const fromTable = answerFromPassages({ question, form }, documents, neighbours);
     if (fromTable) {
       const { block, certainty, isPartial } = fromTable;
       const answer = writeAnswer('', [block], certainty, idOf);

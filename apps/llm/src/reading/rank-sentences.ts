@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '#encoders';
+import { affirms, deniedBy } from './negation.js';
 import { asksForCode } from '#evidence';
 import { z } from 'zod';
 import { candidatesOf, evidenceNames, lexicalEvidence, readerEvidence } from './evidence.js';
@@ -98,6 +99,8 @@ export const mostRead = 12;
 
 /** Bonus in logits for the sentences of a document that the question names. */
 const bonusOfNamed = 1.5;
+/** Penalty in logits for a sentence that affirms what the question denies: it comes after all others that may answer. */
+const penaltyOfOpposite = 6;
 
 /** Ranks the sentences of passages without those that only repeat a question in `asked`. Errors: of the reader. */
 export async function rankSentences(
@@ -127,11 +130,14 @@ export async function rankSentences(
   const named = namedDocuments(question, passages);
   const { scores, promptTokens } = await reader.read(question, sentences, signal);
   const read = readerEvidence(scores);
+  const denied = deniedBy(question);
   const ranked = chosen
     .map(({ candidate, words }, index) => {
       const evidence = [...words, ...read[index]!];
       const bonus = named.has(candidate.document) ? bonusOfNamed : 0;
-      return { candidate, evidence, logit: regress(judgementOf(fusion, candidate).rank, evidence) + bonus };
+      const isOpposite = isOppositeOf(denied, candidate);
+      const rank = regress(judgementOf(fusion, candidate).rank, evidence);
+      return { candidate, evidence, isOpposite, logit: rank + bonus - (isOpposite ? penaltyOfOpposite : 0) };
     })
     .toSorted((left, right) => right.logit - left.logit);
   const [first, second] = ranked;
@@ -139,7 +145,19 @@ export async function rankSentences(
   const certain = confidenceEvidence(first!.evidence, first!.logit, second?.logit);
   const confidence = sigmoid(regress(judgement.confidence, certain));
   const { elsewhere, thresholds } = judgement;
-  return { ranked, confidence, certainty: certaintyOf(confidence, thresholds), elsewhere, promptTokens };
+  const certainty = certaintyOf(confidence, thresholds);
+  // The opposite of what is asked is at most shown below a refusal.
+  const capped = first!.isOpposite && certainty !== 'none' ? 'near' : certainty;
+  return { ranked, confidence, certainty: capped, elsewhere, promptTokens };
+}
+
+/** Whether a sentence affirms what the question denies. The heading, and what announces a list, may negate it. */
+function isOppositeOf(
+  denied: readonly string[],
+  { text, before, heading, sentence }: Pick<Candidate, 'text' | 'before' | 'heading' | 'sentence'>,
+): boolean {
+  const context = sentence.kind === 'item' ? `${lastHeading(heading)} ${before}` : lastHeading(heading);
+  return affirms(denied, text, context);
 }
 
 /** Candidates without code where the question does not ask for it, and without labels. If only these exist, all remain. */
