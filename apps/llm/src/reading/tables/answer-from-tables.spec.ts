@@ -81,6 +81,7 @@ describe('answerFromTables', () => {
     [plans, 'Which plans offer spare parts but no weekend service?', 'Comfort'],
     [plans, 'Is weekend service included in Comfort?', 'No'],
     [plans, 'Do all plans include spare parts?', 'No'],
+    [plans, 'Is there weekend service in Comfort?', 'No'],
     [orders, 'Which orders are unpaid?', 'O-2, O-3, O-5, O-6'],
     [orders, 'Which orders are neither paid nor cancelled?', 'O-2, O-5, O-6'],
     [orders, 'Which orders did not come from Hotel Amsel?', 'O-2, O-4, O-5'],
@@ -97,6 +98,8 @@ describe('answerFromTables', () => {
     ['How much longer is the Danube than the Rhine?', '1617'],
     ['Which rivers are longer than the Loire?', 'Danube, Rhine, Tagus'],
     ['Which river has the highest discharge?', 'Danube'],
+    ['Which is longer, the Loire or the Rhine?', 'Rhine'],
+    ['How many navigable rivers are there?', '3'],
     ['Which rivers have a length over 1,000 kilometres?', 'Danube, Loire, Rhine, Tagus'],
     ['What is the combined length of the Loire and the Seine?', '1783'],
   ])('reads units and names: %s', (question, value) => {

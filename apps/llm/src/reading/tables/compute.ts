@@ -216,15 +216,11 @@ function isMore({ column, isHigh }: More, { reading }: Plan, table: Table): Resu
  */
 function yesNo({ conditions, targets, reading }: Plan, table: Table): Result | undefined {
   const all = table.rows.map((_row, row) => row);
-  const scope = scopeOf(reading);
-  if (scope !== undefined && targets.length === 0) {
-    const holding = all.filter((row) => conditions.every(({ holds }) => holds(row) === true));
-    const is = scope === 'any' ? holding.length > 0 : holding.length === all.length;
-    const shown = scope === 'all' && !is ? all.filter((row) => !holding.includes(row)) : holding;
-    return conditions.length === 0 ? undefined : { values: [], rows: shown, is, skipped: 0 };
-  }
   const values = conditions.filter(({ kind, isNegated }) => kind === 'value' && !isNegated);
-  const subject = values.find(({ column }) => table.labels.includes(column)) ?? values[0];
+  const named = values.find(({ column }) => table.labels.includes(column));
+  const scope = named ? undefined : scopeOf(reading);
+  if (scope !== undefined && targets.length === 0) return quantified(scope, conditions, table);
+  const subject = named ?? values[0];
   const rows = subject ? all.filter((row) => subject.holds(row) === true) : [];
   const rest = conditions.filter((one) => one !== subject);
   if (!subject || rows.length === 0 || rest.length === 0 || targets.length > 0) return undefined;
@@ -232,6 +228,16 @@ function yesNo({ conditions, targets, reading }: Plan, table: Table): Result | u
   if (said.some((each) => each.includes(undefined))) return undefined;
   const results = new Set(said.map((each) => each.every(Boolean)));
   return results.size === 1 ? { values: [], rows, is: results.has(true), skipped: 0 } : undefined;
+}
+
+/** Whether some row, or each row, meets the conditions. */
+function quantified(scope: 'any' | 'all', conditions: Plan['conditions'], table: Table): Result | undefined {
+  if (conditions.length === 0) return undefined;
+  const all = table.rows.map((_row, row) => row);
+  const holding = all.filter((row) => conditions.every(({ holds }) => holds(row) === true));
+  const is = scope === 'any' ? holding.length > 0 : holding.length === all.length;
+  const shown = scope === 'all' && !is ? all.filter((row) => !holding.includes(row)) : holding;
+  return { values: [], rows: shown, is, skipped: 0 };
 }
 
 /** Whether a question is about any row (`is there a …`) or about all rows. */

@@ -37,7 +37,7 @@ export function planFor(reading: Reading, table: Table, language: Ready): Plan |
 function tooVague({ unknown, values, columns, limits, presences, extremes, subjects }: Reading): boolean {
   const isNothing =
     values.length + columns.length + limits.length + presences.length === 0 &&
-    !(extremes.length > 0 && subjects.length > 0);
+    !extremes.some(({ columns, isTime }) => subjects.length > 0 || (columns.length > 0 && !isTime));
   return unknown.length > 1 || (isNothing && subjects.length === 0);
 }
 
@@ -109,8 +109,10 @@ function hasOpenComparison({ reading, predicates, language, free }: Planning, { 
 /** The column right after the question word, or after a word of quantity or an extreme. */
 function headOf({ asked, columns, marks, extremes, cues, words }: Reading): ColumnMention | undefined {
   if (!asked || !['which', 'what', 'count', 'amount'].includes(asked.meaning)) return undefined;
-  return columns.find(({ start, adjective }) => {
+  return columns.find(({ start, adjective, columns: [column] }) => {
     if (adjective || start < asked.end || start - asked.end > 4) return false;
+    // `how many injured players`: a condition.
+    if (column?.kind === 'boolean' && asked.meaning !== 'what') return false;
     for (let at = asked.end; at < start; at += 1) {
       const isBetween =
         marks.at(at) === 'cue' ||

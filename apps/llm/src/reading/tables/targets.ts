@@ -36,7 +36,10 @@ function columnsAsked(planning: Planning, operation: Operation): Column[] | unde
   if (operation.kind === 'group' || operation.kind === 'different') return [operation.column];
   if (meaning === 'person' || meaning === 'place' || meaning === 'date') {
     const own = columnsFor(meaning, planning, isFree);
-    return own ? [own] : undefined;
+    // `who is taller, A or B` asks for one of the named rows.
+    const isNamed =
+      operation.kind === 'extreme' && [...conditions].some((column) => table.labels.includes(column));
+    return own ? [own] : isNamed ? [] : undefined;
   }
   if (meaning === 'amount' && free.length === 0 && measure === undefined) {
     const money = language.concepts.find(({ name }) => name === 'money');

@@ -466,7 +466,7 @@ export const english: Language = {
     'more most much many less few very too so then list listed table column value values row rows entry entries ' +
     'exist exists flow flows run runs lie lies contain contains include includes including included offer offers offered have belong belongs use used make makes made need needs ' +
     'place placed put take takes taken give gives given number find found see show shown whole entire available possible ' +
-    'according between among out up off them other others else than amount often frequently high large big ' +
+    'according between among out up off them other others else than amount often frequently high large big score scores scored achieve achieved reach reached record recorded collect collected carry carries carried hold holds ' +
     'long charge set stand stands apply happen happens happened call called named name names answer only',
   conditions: 'if unless whether although because',
   pronouns: 'it its he she him his her they them their',

@@ -202,7 +202,7 @@ const concepts: readonly Concept[] = [
 export const german: Language = {
   code: 'de',
   markers:
-    'was der die das den dem des ein eine einen ist sind war waren welche welcher welches welchen wer wessen wo wann wie viele hat haben kostet und mit von im zu',
+    'was in an am welchem der die das den dem des ein eine einen ist sind war waren welche welcher welches welchen wer wessen wo wann wie viele hat haben kostet und mit von im zu',
   concepts,
   asked: [
     ['wie viele', 'count'],
