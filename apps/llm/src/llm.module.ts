@@ -26,6 +26,7 @@ import { WritingService } from './writing/writing.service.js';
 export class LlmRpcController {
   constructor(
     @Inject(LlmService) private readonly llm: LlmService,
+    @Inject(WritingService) private readonly writing: WritingService,
     @Inject(ObjectStore) private readonly objects: ObjectStore,
     @Inject(RpcServer) server: RpcServer,
   ) {
@@ -38,7 +39,13 @@ export class LlmRpcController {
     context: RpcContext,
   ): Promise<AsyncIterable<GenerationChunk>> {
     const messages = await loadImages(request.messages, this.objects);
-    return this.llm.generate({ ...request, messages }, context.signal, context.callOptions.traceparent);
+    const { signal, callOptions } = context;
+    const { documents = [], reads_whole } = request;
+    if (reads_whole && documents.length > 0) {
+      const asked = { ...request, messages, documents, reads_whole };
+      return this.writing.readWhole(asked, { ...callOptions, signal });
+    }
+    return this.llm.generate({ ...request, messages }, signal, callOptions.traceparent);
   }
 
   @RpcHandler(countPromptTokens)

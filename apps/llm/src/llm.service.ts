@@ -30,9 +30,10 @@ import { llmSettings, type LlmSettings } from './llm.environment.js';
 import { assertImages } from './load-images.js';
 import { generatorToken, type LlmGenerator } from './open-generator.js';
 import { evidenceTokens } from './grounding/passages.js';
-import { planAnswer, withoutUndefined } from './plan-answer.js';
+import { planAnswer, withoutUndefined, type AnswerRequest } from './plan-answer.js';
 import { answererToken, type ExtractiveAnswerer } from './reading/extractive-answerer.js';
 import { tokensOfReader } from './reading/passage-tables.js';
+import type { Answer } from './reading/written-answer.js';
 import { ThreadCheck } from './thread-check.js';
 import { writeTask } from './writing/write-task.js';
 import { templateVariables } from './tools/plan-calls.js';
@@ -90,7 +91,7 @@ export class LlmService implements OnApplicationShutdown {
    * Errors: model_not_found, context_length_exceeded, invalid_request, overloaded, cancelled.
    */
   async *generate(
-    request: GenerateRequest,
+    request: AnswerRequest,
     signal: AbortSignal,
     traceparent?: string,
   ): AsyncGenerator<GenerationChunk, void, void> {
@@ -112,6 +113,28 @@ export class LlmService implements OnApplicationShutdown {
       measure.fail(error);
     } finally {
       measure.end();
+    }
+  }
+
+  /** Whether an answer to this request consists of sentences of the documents. */
+  quotes(request: GenerateRequest): boolean {
+    return this.answerer !== undefined && quotes(request);
+  }
+
+  /** Streams an answer that consists of sentences of the documents; `promptTokens`: the tokens that were read for it. */
+  async *quote(
+    answer: Answer,
+    promptTokens: number,
+    limits: GenerateRequest,
+  ): AsyncGenerator<GenerationChunk, void, void> {
+    if (!this.answerer) throw new Error('no model that quotes is loaded');
+    const { chunks, model, settle } = this.#reading(
+      this.answerer,
+      this.answerer.tell(answer, promptTokens, limits),
+    );
+    for await (const chunk of chunks) {
+      if (chunk.usage) settle(chunk.usage);
+      yield chunk.usage ? { ...chunk, model } : chunk;
     }
   }
 
@@ -152,7 +175,7 @@ export class LlmService implements OnApplicationShutdown {
   }
 
   /** The request without reasoning; undefined if the model cannot be asked so, or is already. */
-  #withoutThinking(request: GenerateRequest): GenerateRequest | undefined {
+  #withoutThinking(request: AnswerRequest): AnswerRequest | undefined {
     const { chat_template_kwargs: off } = this.withoutThinking;
     if (!off || request.chat_template_kwargs?.['enable_thinking'] === false) return undefined;
     const { reasoning_effort: _effort, ...given } = request.chat_template_kwargs ?? {};
@@ -179,7 +202,7 @@ export class LlmService implements OnApplicationShutdown {
   }
 
   /** `ignored` gets the fields of the request that the engine does not take. */
-  async #answer(request: GenerateRequest, signal: AbortSignal, ignored: Set<string>): Promise<OpenAnswer> {
+  async #answer(request: AnswerRequest, signal: AbortSignal, ignored: Set<string>): Promise<OpenAnswer> {
     const { id, modalities } = this.generator.info;
     assertServedModel(request.model, id);
     assertImages(request.messages, modalities);
@@ -187,7 +210,7 @@ export class LlmService implements OnApplicationShutdown {
     if (answer) return answer;
     const { generalKnowledge } = this.settings.grounding;
     if (!generalKnowledge && !taskOf(request) && foundNothing(request)) return this.#refuse(request);
-    const plan = (given: GenerateRequest) => planAnswer(given, this.settings, this.generator, this.#forms);
+    const plan = (given: AnswerRequest) => planAnswer(given, this.settings, this.generator, this.#forms);
     const { request: asked, mayBreak, check, read } = await plan(request);
     const tally = new TokenTally(this.metrics);
     const reportIgnored = (fields: readonly string[]) => fields.forEach((field) => ignored.add(field));

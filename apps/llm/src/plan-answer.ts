@@ -13,10 +13,17 @@ import {
   type GroundedPrompt,
   type GroundedRequest,
 } from './grounding/grounded-prompt.js';
-import { evidenceTokens, fitPassages, passagesWithin, type Passage } from './grounding/passages.js';
+import {
+  evidenceTokens,
+  fitPassages,
+  notePassages,
+  passagesWithin,
+  type Passage,
+} from './grounding/passages.js';
 import type { FormChecker } from './forms/form-checker.js';
 import type { GenerateRequest } from './tools/tool-format.js';
 import type { LlmSettings } from './llm.environment.js';
+import type { Note } from './writing/whole-notes.js';
 import type { LlmGenerator } from './open-generator.js';
 import { planCalls, type CallOptions, type CallPlan } from './tools/plan-calls.js';
 
@@ -39,15 +46,18 @@ const templateTokens = 16;
 
 type Model = Pick<Generator, 'info' | 'countPromptTokens' | 'template'> & Pick<LlmGenerator, 'thoughts'>;
 
+/** A request, with notes of its documents where they are too long for one prompt. */
+export type AnswerRequest = GenerateRequest & { readonly notes?: readonly Note[] };
+
 /** Plans plain chat with its tools, or an answer that is grounded on documents. */
 export async function planAnswer(
-  request: GenerateRequest,
+  request: AnswerRequest,
   settings: LlmSettings,
   generator: Model,
   forms: FormChecker,
 ): Promise<AnswerPlan> {
   const { messages, documents, neighbours, documents_told, chat_template, labels, ...others } = request;
-  const { model: _model, whole: _whole, collection, ...rest } = others;
+  const { model: _model, whole: _whole, collection, reads_whole: readsWhole, notes, ...rest } = others;
   const { tools: _tools, tool_choice: _choice, parallel_tool_calls: _calls, ...sampling } = rest;
   const { chat_template_kwargs: _variables, constraint, ...given } = sampling;
   const ofCaller = withoutUndefined(given);
@@ -89,7 +99,8 @@ export async function planAnswer(
   const parameters = { ...settings.parameters, ...settings.grounding.parameters, ...ofCaller };
   const hasTools = (request.tools?.length ?? 0) > 0 && request.tool_choice?.mode !== 'none';
   const prompting = { collection, hasTools, form, chat_template };
-  const asked = { neighbours, turns, prompting, parameters, settings, generator };
+  const whole = { readsWhole: readsWhole !== undefined, notes };
+  const asked = { ...whole, neighbours, turns, prompting, parameters, settings, generator };
   const prompt = await groundOn(documents, asked);
   const passages = prompt.passages.map(({ number, documentId, parts }) =>
     citablePassage(number, parts ?? documents.filter(({ id }) => id === documentId)),
@@ -128,6 +139,10 @@ function callOptionsOf(
 }
 
 interface Grounding {
+  /** The documents are read as a whole: the passages get the whole window. */
+  readsWhole: boolean;
+  /** In place of the passages. */
+  notes?: readonly Note[] | undefined;
   neighbours?: Neighbour[] | undefined;
   turns: ChatMessage[];
   prompting: Pick<AnswerCase, 'collection' | 'hasTools' | 'form'> & Pick<GroundedRequest, 'chat_template'>;
@@ -139,7 +154,7 @@ interface Grounding {
 /** The prompt with as many passages as fit beside the question, then as much of the conversation as fits. */
 async function groundOn(
   documents: NonNullable<GenerateRequest['documents']>,
-  { neighbours, turns, prompting, parameters, settings, generator }: Grounding,
+  { readsWhole, notes, neighbours, turns, prompting, parameters, settings, generator }: Grounding,
 ): Promise<GroundedPrompt> {
   const { maxInputTokens: limit } = generator.info;
   const { max_tokens: wanted } = parameters;
@@ -168,8 +183,8 @@ async function groundOn(
   const question = exchange.findLast(({ role }) => role === 'user')?.content ?? '';
   const found = { documents, neighbours, question };
   const passages = await fitPassages(
-    evidenceTokens(limit),
-    (tokens) => passagesWithin(tokens, found, settings.grounding),
+    readsWhole ? room : evidenceTokens(limit),
+    (tokens) => (notes ? notePassages(notes, tokens) : passagesWithin(tokens, found, settings.grounding)),
     async (fewer) => (await count(exchange, fewer)) - room,
   );
   const kept = await fitConversation(turns, room, (shorter) => count(shorter, passages));

@@ -1,6 +1,7 @@
 import {
   decodeVector,
   invalidField,
+  readNamedDocuments,
   readNeighbours,
   retrieve,
   type ParsedRequestOf,
@@ -62,6 +63,13 @@ export class RetrievalRpcController {
   @RpcHandler(readNeighbours)
   neighbours(request: ParsedRequestOf<typeof readNeighbours>): Promise<ReplyOf<typeof readNeighbours>> {
     return this.retrieval.neighbours(request);
+  }
+
+  @RpcHandler(readNamedDocuments)
+  namedDocuments(
+    request: ParsedRequestOf<typeof readNamedDocuments>,
+  ): Promise<ReplyOf<typeof readNamedDocuments>> {
+    return this.retrieval.namedDocuments(request);
   }
 }
 

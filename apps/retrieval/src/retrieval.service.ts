@@ -3,6 +3,7 @@ import {
   maxQueryCharacters,
   type AttributeFilter,
   type ParsedRequestOf,
+  type readNamedDocuments,
   type readNeighbours,
   type ReplyOf,
   type retrieve,
@@ -11,6 +12,7 @@ import {
 } from '#contracts';
 import { Metrics, type Profile } from '#service-kit';
 import { ChunksRepository } from '#storage';
+import { matchDocumentName } from '#text';
 import { Inject, Injectable } from '@nestjs/common';
 import { EmbeddingModelCheck } from './embedding-model.js';
 
@@ -111,6 +113,42 @@ export class RetrievalService {
         passages,
       });
       return { documents, searchType, ...(isForeign && { degraded: 'embedding_model_changed' as const }) };
+    });
+  }
+
+  /** The documents that a question names, read whole. Errors: service_unavailable, which names postgres. */
+  async namedDocuments({
+    names,
+    collection = defaultCollection,
+    owner,
+    filter,
+    max_words: maxWords,
+  }: ParsedRequestOf<typeof readNamedDocuments>): Promise<ReplyOf<typeof readNamedDocuments>> {
+    return this.metrics.measure('named_documents', async () => {
+      const scope = { collection, owner, filter };
+      const titles = await this.chunks.titles(scope);
+      const matches = names.map((name) => matchDocumentName(name, titles));
+      const found = matches.flatMap((match) => (match.kind === 'one' ? [match.document] : []));
+      if (found.length < names.length)
+        return {
+          names: matches.map((match) => ({
+            kind: match.kind,
+            documents: match.kind === 'one' ? [match.document] : match.documents,
+          })),
+          passages: [],
+        };
+      const share = Math.max(1, Math.floor(maxWords / found.length));
+      const read = await Promise.all(
+        found.map(({ id }) => this.chunks.readDocument(scope, { id, maxWords: share })),
+      );
+      return {
+        names: found.map((document, index) => ({
+          kind: 'one' as const,
+          documents: [document],
+          ...(read[index]?.isCut && { isCut: true }),
+        })),
+        passages: read.flatMap(({ chunks }) => chunks),
+      };
     });
   }
 

@@ -8,5 +8,8 @@ export { fixedTexts, refusals, type FixedTexts } from './fixed-texts.js';
 export { detectLanguage, languageOf, type Language } from './language.js';
 export { ragPromptOf, withBareQuestions, type RagPrompt } from './rag-prompt.js';
 export { smallTalkTopic, type SmallTalkTopic } from './small-talk-topic.js';
+export { documentTexts, type DocumentTexts } from './document-texts.js';
+export { documentQuestionOf, type DocumentQuestion } from './document-question.js';
+export { matchDocumentName, type NamedDocument, type NamedMatch } from './document-names.js';
 export { asksForSummary, hasWord } from './summary-question.js';
 export { remember } from './remember.js';

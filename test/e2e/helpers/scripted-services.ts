@@ -10,12 +10,14 @@ import {
   healthMethod,
   MegaNestError,
   readNeighbours,
+  readNamedDocuments,
   rerank,
   retrieve,
   type GenerationChunk,
   type ModelInfo,
   type Neighbour,
   type ParsedRequestOf,
+  type ReplyOf,
   type RetrievedDocument,
   type ToolCallDelta,
   type ServiceHealth,
@@ -52,6 +54,8 @@ export class Witness {
   found: readonly RetrievedDocument[] = scriptedDocuments;
   /** The passages around them; undefined: the service fails to read them. */
   neighbours: readonly Neighbour[] | undefined = [];
+  /** The documents that questions name. */
+  named: ReplyOf<typeof readNamedDocuments> | undefined;
   /** What documents were searched with, oldest first. */
   readonly searched: string[] = [];
   /** The whole requests of these searches. */
@@ -168,6 +172,12 @@ class ScriptedController {
     const { neighbours } = this.witness;
     if (neighbours) return { neighbours: [...neighbours] };
     throw new MegaNestError('internal_error', { service: 'retrieval', detail: 'the script broke' });
+  }
+
+  @RpcHandler(readNamedDocuments)
+  namedDocuments({ names }: ParsedRequestOf<typeof readNamedDocuments>): ReplyOf<typeof readNamedDocuments> {
+    const none = { names: names.map(() => ({ kind: 'none' as const, documents: [] })), passages: [] };
+    return this.witness.named ?? none;
   }
 
   @RpcHandler(rerank)

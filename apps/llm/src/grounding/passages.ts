@@ -2,6 +2,7 @@ import { isAttached, type Neighbour, type RetrievedDocument } from '#contracts';
 import { evidenceBlocks, type EvidenceBlock } from '#evidence';
 import type { Profile } from '#service-kit';
 import { countWords, estimateTokens, firstWords } from '#text';
+import type { Note } from '../writing/whole-notes.js';
 import { normalizeWhitespace, sentencesOf } from './sentences.js';
 
 /** A passage of the prompt: `[number] shown`. */
@@ -39,6 +40,18 @@ export function passagesWithin(maxTokens: number, found: Found, settings: Settin
   const { documents, neighbours, question } = found;
   const blocks = evidenceBlocks({ found: documents, neighbours, question, maxTokens: limit, maxPassages });
   return blocks.map((block, index) => blockPassage(index + 1, cutTo(limit, block, blocks.length), documents));
+}
+
+/** Notes of whole documents as passages, cut to the same share of the limit each; a citation quotes their parts. */
+export function notePassages(notes: readonly Note[], maxTokens: number): Passage[] {
+  const share = maxTokens / Math.max(1, notes.length);
+  return notes.map(({ text: whole, label, passages }, index) => {
+    const fits = estimateTokens(whole) <= share;
+    const words = Math.floor((countWords(whole) * share) / estimateTokens(whole));
+    const text = fits ? whole : firstWords(whole, Math.max(1, words));
+    const [first] = passages;
+    return { number: index + 1, documentId: first!.id, text, shown: `${label}\n${text}`, parts: passages };
+  });
 }
 
 /** An upper estimate. */

@@ -105,6 +105,11 @@ export class ExtractiveAnswerer {
     yield* this.#chunks({ answer: { text, citations: [], confidence: 1 }, promptTokens: 0 }, limits);
   }
 
+  /** One chunk for each of the n equal answers with a composed answer and its citations. */
+  *tell(answer: Answer, promptTokens: number, limits: Limits): IterableIterator<GenerationChunk> {
+    yield* this.#chunks({ answer, promptTokens }, limits);
+  }
+
   *#chunks(
     { answer, promptTokens }: { answer: Answer; promptTokens: number },
     limits: Limits,

@@ -71,7 +71,7 @@ export class ExtractiveWriter implements TextWriter {
 }
 
 /** Leaves out headings, rows of tables and fragments, which say little alone, and long sentences, which are lists. */
-function isTelling(sentence: string): boolean {
+export function isTelling(sentence: string): boolean {
   const words = countWords(sentence);
   return words >= 5 && words <= 60 && !leansOnContext(sentence) && /[.!?]["”’)\]]*$/.test(sentence);
 }

@@ -14,6 +14,7 @@ import {
   type writeSearchQueries,
 } from '#contracts';
 import { RpcClient, type CallOptions } from '#messaging';
+import { documentTexts, languageOf } from '#text';
 import { Inject, Injectable } from '@nestjs/common';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { LlmService } from '../llm.service.js';
@@ -22,11 +23,15 @@ import { withoutUndefined } from '../plan-answer.js';
 import { ExtractiveWriter } from './extractive-writer.js';
 import { GenerativeWriter, languageName } from './generative-writer.js';
 import { queriesWith, queryLimits } from './search-queries.js';
+import { quoteDifferences, quoteSummary } from './quote-whole.js';
+import { fitsWhole, takeNotes } from './whole-notes.js';
 import { cutIntoPieces, writeSummary } from './write-summary.js';
 import { UsageSum, type TextWriter } from './text-writer.js';
 
 type SummaryCall = ParsedRequestOf<typeof summarize>;
 type FaqCall = ParsedRequestOf<typeof writeFaq>;
+/** A request about all passages of one or two documents. */
+type WholeRequest = GenerateRequest & Required<Pick<GenerateRequest, 'documents' | 'reads_whole'>>;
 type Call = CallOptions & { signal: AbortSignal };
 
 const defaultQuestions = 5;
@@ -69,6 +74,38 @@ export class WritingService {
     const ask = (prompt: GenerateRequest) =>
       this.llm.generate({ ...prompt, ...limits, ...withoutThinking }, signal);
     return queriesWith({ messages, languages, today: new Date() }, ask);
+  }
+
+  /**
+   * Summarizes or compares whole documents, and cites their passages. A model that writes reads them in one prompt, or takes
+   * notes of their parts first; a model that quotes gives their central sentences, or those that differ.
+   */
+  async *readWhole(request: WholeRequest, call: Call): AsyncGenerator<GenerationChunk, void, void> {
+    const { reads_whole: kind, documents } = request;
+    const { signal, traceparent } = call;
+    if (this.llm.quotes(request)) {
+      const quote = kind === 'comparison' ? quoteDifferences : quoteSummary;
+      const { answer, promptTokens } = await quote(
+        documents,
+        (sentences) => this.#embed(sentences, call),
+        signal,
+        documentTexts(languageOf(request.messages) ?? 'en'),
+      );
+      yield* this.llm.quote(answer, promptTokens, request);
+      return;
+    }
+    const model = {
+      maxInputTokens: this.llm.model.maxInputTokens,
+      limitsItself: this.llm.isRemote,
+      withoutThinking: this.llm.withoutThinking,
+      generate: this.llm.generate.bind(this.llm),
+    };
+    if (fitsWhole(documents, model)) {
+      yield* this.llm.generate(request, signal, traceparent);
+      return;
+    }
+    const { notes, usage } = yield* takeNotes(request, model, signal);
+    yield* usage.addTo(this.llm.generate({ ...request, notes }, signal, traceparent));
   }
 
   #writer(

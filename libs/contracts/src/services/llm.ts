@@ -337,6 +337,12 @@ export const generate = defineMethod({
       .optional()
       .describe('Passages around the documents, which the answer may also rest on'),
     collection: z.string().optional().describe('The collection that was searched for the documents'),
+    reads_whole: z
+      .enum(['summary', 'comparison'])
+      .optional()
+      .describe(
+        'The documents are all passages of one or two documents, in order, to summarize or to compare',
+      ),
     documents_told: z.boolean().optional().describe('The results of tools contain the documents, numbered'),
     model: z.string().optional(),
     tools: z.array(toolSchema).max(512).optional(),

@@ -81,6 +81,39 @@ export const retrieve = defineMethod({
   }),
 });
 
+/** Names of documents in one question. */
+const maxNames = 4;
+
+/**
+ * `retrieval.named_documents`: all passages of the documents that a question names, in their order. A name that means
+ * several documents or none has the names of these documents, or of the nearest ones. Only documents that a search with
+ * the same collection, owner and filter finds.
+ */
+export const readNamedDocuments = defineMethod({
+  service: 'retrieval',
+  method: 'named_documents',
+  request: retrievalParametersSchema.pick({ filter: true }).extend({
+    collection: collection.optional(),
+    /** Owner of the vector store; absent for shared collections. */
+    owner: z.string().min(1).optional(),
+    names: z.array(z.string().min(1).max(500)).min(1).max(maxNames),
+    max_words: z.int().min(1).max(200_000).describe('Words of all documents together, the same for each'),
+  }),
+  reply: z.object({
+    /** For each name. */
+    names: z.array(
+      z.object({
+        kind: z.enum(['one', 'several', 'none']),
+        documents: z.array(z.object({ id: z.string(), filename: z.string(), title: z.string().optional() })),
+        /** The document has more passages. */
+        isCut: z.boolean().optional(),
+      }),
+    ),
+    /** Empty unless each name means one document. */
+    passages: z.array(retrievedDocumentSchema),
+  }),
+});
+
 /** Found passages whose neighbours are read in one call. */
 export const maxPassagesWithNeighbours = 200;
 

@@ -1,4 +1,4 @@
-import { invalidField, type Neighbour, type SearchType } from '#contracts';
+import { invalidField, type Neighbour, type RetrievedDocument, type SearchType } from '#contracts';
 import type { Database } from '../database.js';
 import type { ChunkHit, ChunkSearch } from '../search/chunk-search.js';
 import { findByWords } from '../search/lexical-search.js';
@@ -6,6 +6,8 @@ import { selectDiverse } from '../search/maximal-marginal-relevance.js';
 import { fuse } from '../search/fusion.js';
 import { appendPassages, preferDocuments } from '../search/known-passages.js';
 import { findNearest, type NearestHit } from '../search/vector-search.js';
+import type { ChunkScope } from '../search/metadata-filter.js';
+import { findTitles, readDocument, type DocumentTitle } from './named-documents.js';
 import { findNeighbours, type NeighbourSearch } from '../search/neighbours.js';
 import type { Transaction } from '../transaction.js';
 import { requireUsableVector } from '../vectors.js';
@@ -62,6 +64,19 @@ export class ChunksRepository {
       ...(similarity !== undefined && { similarity }),
       metadata,
     }));
+  }
+
+  /** The documents that a search of the scope can find. Errors: service_unavailable. */
+  titles(scope: ChunkScope): Promise<DocumentTitle[]> {
+    return this.database.transaction((transaction) => findTitles(transaction, scope));
+  }
+
+  /** The chunks of a document in their order, as far as a search of the scope may return them. Errors: service_unavailable. */
+  readDocument(
+    scope: ChunkScope,
+    document: { id: string; maxWords: number },
+  ): Promise<{ chunks: RetrievedDocument[]; isCut: boolean }> {
+    return this.database.transaction((transaction) => readDocument(transaction, scope, document));
   }
 
   /** Returns the chunks around found ones, in the order of their documents. Errors: service_unavailable. */

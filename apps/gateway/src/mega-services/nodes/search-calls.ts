@@ -11,11 +11,13 @@ import {
   type RetrievedDocument,
 } from '#contracts';
 import { contentWords } from '#text';
-import type { NodeCall } from '../mega-service-request.js';
+import { hasFiles } from '../../input-files/attached-files.js';
+import { conversationOf, questionOf, type NodeCall } from '../mega-service-request.js';
 import type { CitedPassages } from '../search/cited-before.js';
 import { fuseResults } from '../search/fuse-results.js';
 import { rankingQuery } from '../search/ranking-query.js';
 import type { SearchPlan, SearchQuery } from '../search/search-plan.js';
+import { tryWholeDocuments, type WholeDocuments } from '../search/whole-documents.js';
 import { behindHeading } from './service-calls.js';
 
 /** Weights of the question as asked, and of the model's queries (decision 0341). */
@@ -66,6 +68,11 @@ export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]
   const plan = call.plan();
   if (!plan.searches) return [];
   const { options, context } = call;
+  plan.whole = await readWhole(call);
+  if (plan.whole) {
+    plan.stop();
+    return plan.whole.passages;
+  }
   options.signal?.addEventListener('abort', plan.stop, { once: true });
   try {
     const cited = await plan.cited;
@@ -89,6 +96,21 @@ export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]
   } finally {
     options.signal?.removeEventListener('abort', plan.stop);
   }
+}
+
+/** The documents that the question asks about as a whole. */
+async function readWhole(call: NodeCall): Promise<WholeDocuments | undefined> {
+  const { client, context, options, request } = call;
+  if (!request.asksModel) return undefined;
+  const { messages } = conversationOf(call);
+  if (hasFiles(messages)) return undefined;
+  const reading = { client, options, parameters: context.parameters, reads: await call.evidence() };
+  const whole = await tryWholeDocuments(questionOf(messages), reading);
+  if (!whole) return undefined;
+  const { kind, passages, cut } = whole;
+  const degraded = cut.length > 0 ? { degraded: { documents: `read in part: ${cut.join(', ')}` } } : {};
+  context.report({ whole: { kind, passages: passages.length }, ...degraded });
+  return whole;
 }
 
 type Result = ReplyOf<typeof retrieve>;
@@ -197,9 +219,9 @@ function reportSearch(
 export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]> {
   const { client, context, options } = call;
   const documents = context.inputs['documents'] as RetrievedDocument[];
-  if (documents.length === 0) return [];
-  const texts = documents.map(behindHeading);
   const plan = call.plan();
+  if (documents.length === 0 || plan.whole) return documents;
+  const texts = documents.map(behindHeading);
   const { queries } = await plan.written;
   const query = queries.length > 0 ? rankingQuery(queries, texts) : await plan.question;
   const scores = documents.map(({ score }) => score);

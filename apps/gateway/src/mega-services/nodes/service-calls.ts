@@ -42,7 +42,12 @@ export async function* callGenerate(call: NodeCall): AsyncGenerator<GenerationCh
   const { signal } = options;
   const { form, chatTemplateKwargs, labels, onDocuments } = call.request;
   const { messages: asked, documents } = await readDocuments(call);
-  const neighbours = await neighboursOf(documents ?? [], call);
+  const whole = documents && call.plan().whole;
+  if (whole?.notice !== undefined) {
+    yield notice(whole.notice);
+    return;
+  }
+  const neighbours = whole ? [] : await neighboursOf(documents ?? [], call);
   const request: RequestOf<typeof generate> = {
     ...context.parameters,
     ...form,
@@ -53,6 +58,7 @@ export async function* callGenerate(call: NodeCall): AsyncGenerator<GenerationCh
   if (documents) {
     request.documents = documents;
     if (call.request.collection !== undefined) request.collection = call.request.collection;
+    if (whole) request.reads_whole = whole.kind;
     if (neighbours) request.neighbours = neighbours;
     onDocuments?.(documents, neighbours ?? []);
     context.report({ documentIds: documents.map(({ id }) => id) });
@@ -61,6 +67,12 @@ export async function* callGenerate(call: NodeCall): AsyncGenerator<GenerationCh
   yield* images.lend(asked, { signal }, (messages) =>
     client.stream(generate, { ...request, messages }, { ...options, affinity }),
   );
+}
+
+/** An answer of the gateway itself. */
+function notice(text: string): GenerationChunk {
+  const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+  return { choice: 0, text, finishReason: 'stop', usage };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { CitedPassages } from './cited-before.js';
+import type { WholeDocuments } from './whole-documents.js';
 import type { WrittenQueries } from './query-writer.js';
 
 /** A query and its author: the user, the rules that add words of earlier turns, or the language model. */
@@ -28,6 +29,8 @@ export interface SearchPlan {
   embedding?: Readonly<Record<string, unknown>>;
   /** Learns the languages of the documents from the texts of found passages. */
   readonly learn: (texts: readonly string[]) => void;
+  /** The documents that the question asks about as a whole, in place of a search; set by the node that searches. */
+  whole?: WholeDocuments | undefined;
   /** Stops the language model. */
   readonly stop: () => void;
 }

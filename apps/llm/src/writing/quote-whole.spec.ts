@@ -1,0 +1,81 @@
+import type { RetrievedDocument } from '#contracts';
+import { documentTexts } from '#text';
+import { describe, expect, it } from 'vitest';
+import { quoteDifferences, quoteSummary } from './quote-whole.js';
+
+const passage = (id: string, file: string, text: string): RetrievedDocument => ({
+  id,
+  text,
+  score: 1,
+  metadata: { document_id: file, filename: file },
+});
+
+/** Unit vectors of the words of sentences: sentences with the same words are similar. */
+function embed(texts: string[]) {
+  const words = [...new Set(texts.flatMap((text) => text.toLowerCase().match(/\p{L}+/gu) ?? []))];
+  const vectors = texts.map((text) => {
+    const own = new Set(text.toLowerCase().match(/\p{L}+/gu));
+    const vector = Float32Array.from(words, (word) => (own.has(word) ? 1 : 0));
+    const length = Math.hypot(...vector) || 1;
+    return vector.map((value) => value / length);
+  });
+  return Promise.resolve({ vectors, promptTokens: texts.length });
+}
+
+const { signal } = new AbortController();
+const texts = documentTexts('en');
+
+describe('quoteSummary', () => {
+  it('quotes sentences of all passages in their order, each with its passage', async () => {
+    const documents = Array.from({ length: 30 }, (_unused, index) =>
+      passage(
+        `c${index}`,
+        'a.md',
+        `The observatory opens room ${'abcdefghijklmnopqrstuvwxyzäöüß'[index]} for visitors.`,
+      ),
+    );
+    const { answer, promptTokens } = await quoteSummary(documents, embed, signal);
+    expect(promptTokens).toBe(30);
+    expect(answer.citations).toHaveLength(3);
+    for (const { startIndex, endIndex, quote, documentId } of answer.citations) {
+      expect(answer.text.slice(startIndex, endIndex)).toBe(quote);
+      expect(documents.find(({ id }) => id === documentId)?.text).toContain(quote);
+    }
+    const places = answer.citations.map(({ documentId }) => Number(documentId.slice(1)));
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+  });
+});
+
+describe('quoteDifferences', () => {
+  const old = passage(
+    'o',
+    'old.md',
+    'The fee is 20 EUR a month. Dogs are allowed in the office. Tea is free.',
+  );
+
+  it('pairs sentences about the same, and names the others', async () => {
+    const fresh = passage(
+      'n',
+      'new.md',
+      'The fee is 25 EUR a month. Tea is free! Guests sign the visitor book.',
+    );
+    const { answer } = await quoteDifferences([old, fresh], embed, signal, texts);
+    expect(answer.text.split('\n\n')).toEqual([
+      'old.md: The fee is 20 EUR a month. [1]',
+      'new.md: The fee is 25 EUR a month. [2]',
+      'Only in old.md: Dogs are allowed in the office. [1]',
+      'Only in new.md: Guests sign the visitor book. [2]',
+    ]);
+    expect(answer.citations.map(({ documentId }) => documentId)).toEqual(['o', 'n', 'o', 'n']);
+  });
+
+  it('says that nothing differs', async () => {
+    const { answer } = await quoteDifferences(
+      [old, { ...passage('n', 'new.md', old.text) }],
+      embed,
+      signal,
+      texts,
+    );
+    expect(answer.text).toBe('No sentence differs between old.md and new.md.');
+  });
+});

@@ -1,0 +1,162 @@
+import type { RetrievedDocument } from '#contracts';
+import { countWords, type DocumentTexts } from '#text';
+import { sentencesOf } from '../grounding/sentences.js';
+import { writeAnswer, type Answer } from '../reading/written-answer.js';
+import { isTelling, rankInGroups, type EmbedTexts } from './extractive-writer.js';
+
+/** A sentence of a passage. `passage`: from 1. */
+interface Place {
+  text: string;
+  passage: number;
+  document: RetrievedDocument;
+}
+
+/** Sentences of a summary: one for so many of the document, within limits. */
+const perSentence = 12;
+const summarySentences = { min: 3, max: 8 };
+/** Limits for a comparison: sentences that changed, and sentences of one document alone. */
+const differences = { changed: 5, alone: 4 };
+/** Cosine similarity from which two sentences are two versions of one. */
+const sameSubject = 0.7;
+/** Longer sentences are lists. */
+const maxWords = 60;
+/** Sentences of one document that are compared. */
+const maxCompared = 600;
+
+/** A quoted answer about whole documents, and the tokens that the embedding model read. */
+interface WholeAnswer {
+  answer: Answer;
+  promptTokens: number;
+}
+
+/** The most central sentences of a document in their order, each with its passage; for models that quote. */
+export async function quoteSummary(
+  documents: readonly RetrievedDocument[],
+  embed: EmbedTexts,
+  signal: AbortSignal,
+): Promise<WholeAnswer> {
+  const all = placesOf(documents);
+  const telling = all.filter(({ text }) => isTelling(text));
+  const candidates = telling.length > 0 ? telling : all;
+  const { vectors, promptTokens } = await embedded(candidates, embed, signal);
+  const count = Math.ceil(candidates.length / perSentence);
+  const wanted = Math.min(summarySentences.max, Math.max(summarySentences.min, count));
+  const order = (await rankInGroups(vectors, signal)).slice(0, wanted).toSorted((one, other) => one - other);
+  const blocks = order.flatMap((index) => (candidates[index] ? [blockOf('- ', candidates[index])] : []));
+  return { answer: writeAnswer('', blocks, 1), promptTokens };
+}
+
+/**
+ * The sentences that differ between two documents: pairs about the same, then those of one document alone, each with its
+ * passage; for models that quote.
+ */
+export async function quoteDifferences(
+  documents: readonly RetrievedDocument[],
+  embed: EmbedTexts,
+  signal: AbortSignal,
+  texts: DocumentTexts,
+): Promise<WholeAnswer> {
+  const all = placesOf(documents);
+  const [before = [], after = []] = [
+    ...groupedBy(all, ({ document }) => document.metadata['document_id']).values(),
+  ];
+  const [first, second] = [nameOf(before), nameOf(after)];
+  const old = without(before, after);
+  const fresh = without(after, before);
+  if (old.length + fresh.length === 0)
+    return {
+      answer: writeAnswer(texts.nothingDiffers(first, second), [], 1),
+      promptTokens: 0,
+    };
+  const { vectors, promptTokens } = await embedded([...old, ...fresh], embed, signal);
+  const pairs = pairsOf(vectors.slice(0, old.length), vectors.slice(old.length));
+  const changed = pairs
+    .slice(0, differences.changed)
+    .flatMap(({ left, right }) => [blockOf(`${first}: `, old[left]!), blockOf(`${second}: `, fresh[right]!)]);
+  const onlyOld = old.filter((_place, index) => !pairs.some(({ left }) => left === index));
+  const onlyFresh = fresh.filter((_place, index) => !pairs.some(({ right }) => right === index));
+  const blocks = [
+    ...changed,
+    ...onlyOld.slice(0, differences.alone).map((place) => blockOf(`${texts.onlyIn(first)} `, place)),
+    ...onlyFresh.slice(0, differences.alone).map((place) => blockOf(`${texts.onlyIn(second)} `, place)),
+  ];
+  const left = pairs.length * 2 + onlyOld.length + onlyFresh.length - blocks.length;
+  const opening = left > 0 ? texts.more(left) : '';
+  return { answer: writeAnswer(opening, blocks, 1), promptTokens };
+}
+
+function placesOf(documents: readonly RetrievedDocument[]): Place[] {
+  return documents.flatMap((document, index) =>
+    sentencesOf(document.text)
+      .filter((text) => /\p{L}/u.test(text) && countWords(text) >= 2 && countWords(text) <= maxWords)
+      .map((text) => ({ text, passage: index + 1, document })),
+  );
+}
+
+function blockOf(lead: string, { text, passage, document }: Place) {
+  return {
+    lead,
+    text,
+    answer: { start: 0, end: text.length },
+    quote: text,
+    passage,
+    documentId: document.id,
+  };
+}
+
+async function embedded(places: readonly Place[], embed: EmbedTexts, signal: AbortSignal) {
+  if (places.length === 0) return { vectors: [], promptTokens: 0 };
+  return embed(
+    places.map(({ text }) => text),
+    signal,
+  );
+}
+
+/** The sentences that another document does not have in other white space, case or punctuation. */
+function without(places: readonly Place[], others: readonly Place[]): Place[] {
+  const known = new Set(others.map(({ text }) => plain(text)));
+  return places.filter(({ text }) => !known.has(plain(text))).slice(0, maxCompared);
+}
+
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+interface Pair {
+  left: number;
+  right: number;
+  value: number;
+}
+
+/** Pairs of similar sentences, each sentence once, in the order of the first document. */
+function pairsOf(left: readonly Float32Array[], right: readonly Float32Array[]): Pair[] {
+  const all: Pair[] = [];
+  for (const [row, one] of left.entries())
+    for (const [column, other] of right.entries()) {
+      const value = one.reduce((total, part, index) => total + part * (other[index] ?? 0), 0);
+      if (value >= sameSubject) all.push({ left: row, right: column, value });
+    }
+  const [usedLeft, usedRight] = [new Set<number>(), new Set<number>()];
+  const pairs: Pair[] = [];
+  for (const pair of all.toSorted((one, other) => other.value - one.value)) {
+    if (usedLeft.has(pair.left) || usedRight.has(pair.right)) continue;
+    usedLeft.add(pair.left);
+    usedRight.add(pair.right);
+    pairs.push(pair);
+  }
+  return pairs.toSorted((one, other) => one.left - other.left);
+}
+
+function nameOf([first]: readonly Place[]): string {
+  const name = first?.document.metadata['filename'];
+  return typeof name === 'string' ? name : 'the other document';
+}
+
+function groupedBy<Item>(items: readonly Item[], keyOf: (item: Item) => unknown): Map<unknown, Item[]> {
+  const groups = new Map<unknown, Item[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
