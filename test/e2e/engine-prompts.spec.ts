@@ -152,6 +152,20 @@ describe('the citations of an engine', () => {
     expect(deltas.at(-1)).toMatchObject({ citation_coverage: 0.67, unknown_citations: [9] });
   });
 
+  it('are beside an answer in JSON, which has no markers', async () => {
+    stack.engine.script = () => ({ text: '{"said": "Passage 2 says two [2]"}' });
+    const schema = { type: 'object', properties: { said: { type: 'string' } }, required: ['said'] };
+    const response_format = { type: 'json_schema', json_schema: { name: 'answer', schema } };
+    const body = { model: 'chatqna', stream: false, messages, response_format };
+    const response = await stack.post('/v1/chat/completions', body);
+    const { choices } = (await response.json()) as { choices: { message: Message }[] };
+    expect(choices[0]?.message.content).toBe('{"said": "Passage 2 says two"}');
+    expect(choices[0]?.message.annotations.map(({ url_citation }) => url_citation)).toMatchObject([
+      { start_index: 10, end_index: 28, chunk_id: 'chunk-2', quote: 'Passage 2 says 2.' },
+    ]);
+    expect(stack.engine.asked.at(-1)?.messages[0]?.content).toContain('no citation numbers into the JSON');
+  });
+
   it('are in a response', async () => {
     stack.engine.script = () => ({ text: answer });
     const response = await stack.post('/v1/responses', { model: 'chatqna', input: messages[0]!.content });
