@@ -2,6 +2,8 @@ import {
   addressOf,
   type ToolCallDelta,
   pageOfQuote,
+  quoteFields,
+  type QuoteFields,
   type Citation,
   type RetrievedDocument,
 } from '#contracts';
@@ -153,15 +155,7 @@ export interface CitationAnnotation {
     /** The page, for paged documents. */
     page?: number;
     chunk_id: string;
-    /** The number `[n]` of the passage in the text. */
-    passage: number;
-    /** The nearest sentence of the passage, and its offsets in the text of the chunk. */
-    quote: string;
-    quote_start?: number;
-    quote_end?: number;
-    /** The text has no marker: the words of the answer are those of the passage. */
-    inferred?: boolean;
-  };
+  } & QuoteFields;
 }
 
 /** Resolves citations to the documents of the grounded answer; drops citations without a document or a quote. */
@@ -196,13 +190,7 @@ function annotation(citation: Citation, document: RetrievedDocument): CitationAn
       filename: field('filename'),
       ...(page !== undefined && { page }),
       chunk_id: document.id,
-      passage: citation.passage,
-      quote: citation.quote,
-      ...(citation.quoteStart !== undefined && {
-        quote_start: citation.quoteStart,
-        quote_end: citation.quoteEnd,
-      }),
-      ...(citation.inferred && { inferred: true }),
+      ...quoteFields(citation),
     },
   };
 }

@@ -250,6 +250,28 @@ export const citationSchema = z.object({
 });
 export type Citation = z.infer<typeof citationSchema>;
 
+/** The quote of a citation in the annotations of each API. */
+export interface QuoteFields {
+  /** The number `[n]` of the passage in the text. */
+  passage: number;
+  /** The nearest sentence of the passage, and its offsets in the text of the chunk. */
+  quote: string;
+  quote_start?: number;
+  quote_end?: number;
+  /** The text has no marker: the words of the answer are those of the passage. */
+  inferred?: boolean;
+}
+
+/** The quote of a citation in the names of the APIs. */
+export function quoteFields({ passage, quote, quoteStart, quoteEnd, inferred }: Citation): QuoteFields {
+  return {
+    passage,
+    quote,
+    ...(quoteStart !== undefined && { quote_start: quoteStart, quote_end: quoteEnd }),
+    ...(inferred && { inferred }),
+  };
+}
+
 /** A piece of a tool call: the first piece of each `index` has id and name, further pieces only add to the input. */
 export const toolCallDeltaSchema = z.object({
   /** Index of the call among the calls of its answer, from 0. */

@@ -1,4 +1,11 @@
-import { addressOf, pageOfQuote, type Citation, type RetrievedDocument } from '#contracts';
+import {
+  addressOf,
+  pageOfQuote,
+  quoteFields,
+  type Citation,
+  type QuoteFields,
+  type RetrievedDocument,
+} from '#contracts';
 
 /** A token with its log probability, in the format of the Responses API: `bytes` is always an array. */
 export interface LogProb {
@@ -9,7 +16,7 @@ export interface LogProb {
 }
 
 /** The source of an answer's text: `index` is the character offset in the text after which it is cited. */
-export interface FileCitation {
+export interface FileCitation extends QuoteFields {
   type: 'file_citation';
   file_id: string;
   filename: string;
@@ -19,14 +26,6 @@ export interface FileCitation {
   /** The web address of a linked document, or of the passage in the page. */
   url?: string;
   chunk_id: string;
-  /** The number `[n]` of the passage in the text. */
-  passage: number;
-  /** The nearest sentence of the passage, and its offsets in the text of the chunk. */
-  quote: string;
-  quote_start?: number;
-  quote_end?: number;
-  /** The text has no marker: the words of the answer are those of the passage. */
-  inferred?: boolean;
 }
 
 export interface OutputText {
@@ -178,7 +177,7 @@ export function fileCitations(
 ): FileCitation[] {
   const byId = new Map(documents.map((document) => [document.id, document]));
   return citations.flatMap((citation): FileCitation[] => {
-    const { documentId, endIndex, quote, passage, quoteStart, quoteEnd, inferred } = citation;
+    const { documentId, endIndex, quote } = citation;
     const document = byId.get(documentId);
     if (!document || quote === '') return [];
     const page = pageOfQuote(document, quote);
@@ -191,10 +190,7 @@ export function fileCitations(
         ...(page !== undefined && { page }),
         ...(url !== undefined && { url }),
         chunk_id: document.id,
-        passage,
-        quote,
-        ...(quoteStart !== undefined && { quote_start: quoteStart, quote_end: quoteEnd }),
-        ...(inferred && { inferred }),
+        ...quoteFields(citation),
       },
     ];
   });
