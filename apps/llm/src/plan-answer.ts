@@ -19,11 +19,11 @@ import {
   notePassages,
   passagesWithin,
   type Passage,
+  type Note,
 } from './grounding/passages.js';
 import type { FormChecker } from './forms/form-checker.js';
 import type { GenerateRequest } from './tools/tool-format.js';
 import type { LlmSettings } from './llm.environment.js';
-import type { Note } from './writing/whole-notes.js';
 import type { LlmGenerator } from './open-generator.js';
 import { planCalls, type CallOptions, type CallPlan } from './tools/plan-calls.js';
 

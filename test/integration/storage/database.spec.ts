@@ -81,6 +81,7 @@ describe('Database', () => {
       '0016-jobs-that-wait',
       '0017-documents-of-jobs',
       '0018-models-of-collections',
+      '0019-cited-passages',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

@@ -2,7 +2,6 @@ import { isAttached, type Neighbour, type RetrievedDocument } from '#contracts';
 import { evidenceBlocks, type EvidenceBlock } from '#evidence';
 import type { Profile } from '#service-kit';
 import { countWords, estimateTokens, firstWords } from '#text';
-import type { Note } from '../writing/whole-notes.js';
 import { normalizeWhitespace, sentencesOf } from './sentences.js';
 
 /** A passage of the prompt: `[number] shown`. */
@@ -17,6 +16,15 @@ export interface Passage {
   readonly shown: string;
   /** The stored passages of the text, in their order; absent: `documentId` alone. */
   readonly parts?: readonly Neighbour[];
+}
+
+/** What a part of a document says about a question. */
+export interface Note {
+  readonly text: string;
+  /** The document, and which part of it. */
+  readonly label: string;
+  /** The passages of the part. */
+  readonly passages: readonly RetrievedDocument[];
 }
 
 /** What a search found for a question. */

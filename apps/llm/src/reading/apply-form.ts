@@ -32,7 +32,6 @@ export function applyForm(form: AnswerForm, question: string, blocks: readonly A
   const [first] = blocks;
   if (!first) return { blocks, declined: '' };
   const declined = `I quote the documents, and cannot answer with ${wordings[form]}:`;
-  const done = (block: AnswerBlock): FormedAnswer => ({ blocks: [block], declined: '' });
   switch (form) {
     case 'sentence':
       return done(withText(first, first.quote));
@@ -56,6 +55,10 @@ export function applyForm(form: AnswerForm, question: string, blocks: readonly A
     default:
       return { blocks: [withText(first, first.quote)], declined };
   }
+}
+
+function done(block: AnswerBlock): FormedAnswer {
+  return { blocks: [block], declined: '' };
 }
 
 /** A block with a shorter text, which is its answer. */

@@ -1,6 +1,6 @@
 import type { Neighbour, RetrievedDocument } from '#contracts';
 import { continuesBlock, hasRows, headingsOf, partsOf, placeOf, Sections } from '#evidence';
-import type { TableSource } from './tables/table.js';
+import type { TableSource } from './tables/cells/table.js';
 
 /** Limit for the tokens of the passages around the found ones, which a reader of sentences gets. */
 export const tokensOfReader = 12_000;

@@ -1,16 +1,8 @@
 import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts';
 import { countWords, estimateTokens, firstWords } from '#text';
+import type { Note } from '../grounding/passages.js';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { UsageSum } from './text-writer.js';
-
-/** What a part of a document says about a question. */
-export interface Note {
-  readonly text: string;
-  /** The document, and which part of it. */
-  readonly label: string;
-  /** The passages of the part. */
-  readonly passages: readonly RetrievedDocument[];
-}
 
 interface NotingModel {
   /** Limit for the tokens of prompt and answer together. */

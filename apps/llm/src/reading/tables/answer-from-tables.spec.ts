@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerFromTables } from './answer-from-tables.js';
-import type { TableSource } from './table.js';
+import type { TableSource } from './cells/table.js';
 
 function source(about: string, head: string, ...lines: string[]): TableSource {
   const names = head.split(' | ');

@@ -1,11 +1,11 @@
-import { monthOf } from './date-value.js';
+import { monthOf } from './cells/date-value.js';
 import { compute } from './compute.js';
 import { languageOf, type Ready } from './language/index.js';
 import { planFor } from './plan.js';
 import type { Plan } from './planning.js';
 import { readQuestion } from './read-question.js';
-import { tableOfRows, type Table, type TableSource } from './table.js';
-import { fold, wordsOf, type Word } from './words.js';
+import { tableOfRows, type Table, type TableSource } from './cells/table.js';
+import { fold, wordsOf, type Word } from './cells/words.js';
 import { isOneCell, writeTableAnswer } from './write-table-answer.js';
 
 /** An answer that was looked up or computed in a table. */

@@ -1,7 +1,7 @@
-import { dimensionOf } from './cell-value.js';
+import { dimensionOf } from './cells/cell-value.js';
 import { hasNumber, orderOf } from './limits.js';
 import type { Operation, Plan } from './planning.js';
-import type { Column, Table } from './table.js';
+import type { Column, Table } from './cells/table.js';
 
 /** The result of a plan. */
 export interface Result {

@@ -1,8 +1,8 @@
-import { dimensionOf, isCurrency } from './cell-value.js';
+import { dimensionOf, isCurrency } from './cells/cell-value.js';
 import { formOf, type Ready, type ReadyConcept } from './language/index.js';
 import type { ColumnMention, Marks } from './mentions.js';
-import type { Column, Table } from './table.js';
-import { isTypo, type Word } from './words.js';
+import type { Column, Table } from './cells/table.js';
+import { isTypo, type Word } from './cells/words.js';
 
 /** Headers in the question with all their words, the longest first. */
 export function findWholeHeaders(

@@ -1,10 +1,10 @@
-import { currencyOf, dimensionOf, isCurrency } from './cell-value.js';
-import { datesIn, monthOf, utc } from './date-value.js';
+import { currencyOf, dimensionOf, isCurrency } from './cells/cell-value.js';
+import { datesIn, monthOf, utc } from './cells/date-value.js';
 import { phraseAt } from './find-phrases.js';
 import type { Phrase, Ready } from './language/index.js';
 import type { Comparison } from './language/lexicon.js';
 import type { ColumnMention, LimitMention, Marks, Span } from './mentions.js';
-import type { Word } from './words.js';
+import type { Word } from './cells/words.js';
 
 interface Context {
   readonly question: string;

@@ -2,8 +2,8 @@ import type { Cue } from './language/lexicon.js';
 import type { Phrase, Ready } from './language/index.js';
 import { columnsOf } from './find-columns.js';
 import type { ColumnMention, ExtremeMention, Marks, PresenceMention, Reading, Span } from './mentions.js';
-import type { Column, Table } from './table.js';
-import type { Word } from './words.js';
+import type { Column, Table } from './cells/table.js';
+import type { Word } from './cells/words.js';
 
 /** Where a phrase is in the words from `start` on. */
 export function phraseAt<Meaning>(

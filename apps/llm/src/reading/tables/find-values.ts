@@ -1,7 +1,7 @@
 import type { Ready } from './language/index.js';
 import type { Marks, ValueMention } from './mentions.js';
-import type { Table } from './table.js';
-import { isTypo, stem, stemsOf, type Word } from './words.js';
+import type { Table } from './cells/table.js';
+import { isTypo, stem, stemsOf, type Word } from './cells/words.js';
 
 /** The stems of the cells of a table that name something: texts, not numbers or dates. */
 export interface CellWords {

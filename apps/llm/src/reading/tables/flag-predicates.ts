@@ -1,7 +1,7 @@
-import type { CellValue } from './cell-value.js';
+import type { CellValue } from './cells/cell-value.js';
 import type { ColumnMention, Reading, Span } from './mentions.js';
 import { isThere, type Predicate, type PredicateContext } from './predicate.js';
-import type { Column, Table } from './table.js';
+import type { Column, Table } from './cells/table.js';
 
 /** Columns of yes and no, and columns after `with` and `without`, as conditions. */
 export function flagPredicates(

@@ -1,10 +1,10 @@
-import { currencyOf, dimensionOf, isCurrency, type CellValue } from './cell-value.js';
+import { currencyOf, dimensionOf, isCurrency, type CellValue } from './cells/cell-value.js';
 import { columnsOf } from './find-columns.js';
 import { clock, yearRange } from './find-limits.js';
 import type { Ready } from './language/index.js';
 import type { ColumnMention, LimitMention, Reading } from './mentions.js';
-import type { Column, Table } from './table.js';
-import { fold, stem } from './words.js';
+import type { Column, Table } from './cells/table.js';
+import { fold, stem } from './cells/words.js';
 
 /** Whether a cell is within a limit; undefined where it has no value to compare. */
 export type Test = (value: CellValue) => boolean | undefined;

@@ -1,6 +1,6 @@
 import type { Asked, Comparison, Cue } from './language/lexicon.js';
-import type { Column } from './table.js';
-import type { Word } from './words.js';
+import type { Column } from './cells/table.js';
+import type { Word } from './cells/words.js';
 
 /** A part of the question, as indices of its words; `end` is excluded. */
 export interface Span {

@@ -2,7 +2,7 @@ import { columnsOf } from './find-columns.js';
 import type { Ready } from './language/index.js';
 import type { ColumnMention, ExtremeMention, Reading } from './mentions.js';
 import type { Operation, Planning } from './planning.js';
-import type { Column, Table } from './table.js';
+import type { Column, Table } from './cells/table.js';
 
 const isNumeric = ({ kind }: Column) => kind === 'number' || kind === 'duration';
 const isTime = ({ kind }: Column) => kind === 'date' || kind === 'time';

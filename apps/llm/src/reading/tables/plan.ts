@@ -4,7 +4,7 @@ import type { ColumnMention, Reading } from './mentions.js';
 import { predicatesOf } from './predicates.js';
 import type { Predicate } from './predicate.js';
 import type { Plan, Planning, Operation } from './planning.js';
-import type { Table } from './table.js';
+import type { Table } from './cells/table.js';
 import { targetsOf } from './targets.js';
 
 /** Plans the answer to a question. Undefined where the question is not about this table, or is not understood. */

@@ -1,7 +1,7 @@
 import type { Ready } from './language/index.js';
 import type { ColumnMention, Reading } from './mentions.js';
 import type { Predicate, Predicates } from './predicate.js';
-import type { Column, Table } from './table.js';
+import type { Column, Table } from './cells/table.js';
 
 /** What is computed for a question. */
 export type Operation =

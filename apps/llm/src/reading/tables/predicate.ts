@@ -1,7 +1,7 @@
-import type { CellValue } from './cell-value.js';
+import type { CellValue } from './cells/cell-value.js';
 import type { Ready } from './language/index.js';
 import type { ColumnMention, Reading, Span } from './mentions.js';
-import type { Column, Table } from './table.js';
+import type { Column, Table } from './cells/table.js';
 
 /** A condition for rows that the question names. */
 export interface Predicate extends Span {

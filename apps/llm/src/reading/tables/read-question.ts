@@ -4,8 +4,8 @@ import { findAsked, findCues, findExtremes, findNegations, findPresence } from '
 import { cellWordsOf, findParts, findVariants, findWholeValues } from './find-values.js';
 import type { Ready } from './language/index.js';
 import { Marks, type Reading } from './mentions.js';
-import type { Table } from './table.js';
-import { wordsOf, type Word } from './words.js';
+import type { Table } from './cells/table.js';
+import { wordsOf, type Word } from './cells/words.js';
 
 /**
  * Finds in a question what it says about a table. Each word is explained once: by dates and cells first, then by phrases,

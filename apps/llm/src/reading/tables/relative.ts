@@ -1,7 +1,7 @@
 import { orderOf } from './limits.js';
 import type { Ready } from './language/index.js';
 import type { ColumnMention, Reading, Span } from './mentions.js';
-import type { Column, Table } from './table.js';
+import type { Column, Table } from './cells/table.js';
 
 /** A comparison with the cell of a named row: `longer than the Loire`. */
 export interface Relative extends Span {

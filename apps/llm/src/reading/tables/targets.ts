@@ -1,7 +1,7 @@
 import { columnsOf } from './find-columns.js';
 import type { ColumnMention } from './mentions.js';
 import type { Operation, Planning } from './planning.js';
-import type { Column } from './table.js';
+import type { Column } from './cells/table.js';
 
 /** The columns that are asked for. Empty: the names of the rows. Undefined: a column that the table does not have. */
 export function targetsOf(planning: Planning, operation: Operation): Column[] | undefined {

@@ -1,6 +1,6 @@
 import type { ColumnMention, Reading, Span, ValueMention } from './mentions.js';
 import { writtenIn, type Predicate, type PredicateContext } from './predicate.js';
-import type { Column } from './table.js';
+import type { Column } from './cells/table.js';
 
 /** The conditions of cells that the question names; values of one column are joined. */
 export function valuePredicates(

@@ -2,7 +2,7 @@ import { textOf, type Result } from './compute.js';
 import { sayings, type Sayings } from './language/sayings.js';
 import type { Plan } from './planning.js';
 import type { Predicate } from './predicate.js';
-import type { Column, Table } from './table.js';
+import type { Column, Table } from './cells/table.js';
 
 const maxRows = 8;
 const maxColumns = 5;

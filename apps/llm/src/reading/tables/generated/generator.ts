@@ -1,4 +1,4 @@
-import type { TableSource } from '../table.js';
+import type { TableSource } from '../cells/table.js';
 
 /** A column of a generated table; the row's values so far may be used. */
 export type MakeCell = (random: Random, row: number) => string;

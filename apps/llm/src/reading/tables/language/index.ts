@@ -1,4 +1,4 @@
-import { wordSet, wordsOf } from '../words.js';
+import { wordSet, wordsOf } from '../cells/words.js';
 import { english } from './english.js';
 import { german } from './german.js';
 import type { Concept, Language } from './lexicon.js';

@@ -1,4 +1,4 @@
-import type { ColumnKind } from '../table.js';
+import type { ColumnKind } from '../cells/table.js';
 
 /** A meaning that headers and questions name with different words. Lists of words are separated by spaces. */
 export interface Concept {
