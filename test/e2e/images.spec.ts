@@ -60,8 +60,10 @@ async function chat(model: string, url: string, detail?: 'low' | 'high') {
     model,
     messages: messagesWith(url, detail),
     ...plain,
+    logprobs: true,
   });
-  return { text: completion.choices[0]?.message.content, usage: completion.usage! };
+  const [choice] = completion.choices;
+  return { text: choice?.message.content, logprobs: choice?.logprobs?.content, usage: completion.usage! };
 }
 
 const inputWith = (part: object): OpenAI.Responses.ResponseInput =>
@@ -133,7 +135,10 @@ describe('a vision-language model', () => {
       await chat('chatqna', blue),
     ];
     expect(grounded.usage.prompt_tokens).toBeGreaterThan(plainAnswer.usage.prompt_tokens);
-    expect(other.text).not.toBe(grounded.text);
+    // The words of random weights hardly depend on an image before a long prompt, their probabilities do.
+    expect(other.logprobs).not.toEqual(grounded.logprobs);
+    const again = await chat('chatqna', red);
+    expect(again.logprobs?.map(({ token }) => token)).toEqual(grounded.logprobs?.map(({ token }) => token));
   });
 
   it.each<[string, string, string]>([

@@ -160,7 +160,7 @@ describe('a vision-language model', () => {
   });
 
   it('refuses more images than its context takes, before it computes one', async () => {
-    const images = Array.from({ length: 26 }, (_, seed) => ({ url: urlOf(drawPicture(30, 30, 40 + seed)) }));
+    const images = Array.from({ length: 52 }, (_, seed) => ({ url: urlOf(drawPicture(30, 30, 40 + seed)) }));
     await expect(answer(exact, asking(...images))).rejects.toMatchObject({
       code: 'context_length_exceeded',
       param: 'messages',

@@ -60,7 +60,7 @@ export const visionConfig: ReferenceVisionConfig = {
   text_config: {
     ...smallVision.text_config,
     vocab_size: vocabulary.length + 7,
-    max_position_embeddings: 512,
+    max_position_embeddings: 1_024,
   },
 };
 
