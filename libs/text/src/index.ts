@@ -6,6 +6,7 @@ export { estimateTokens } from './estimate-tokens.js';
 export { splitSentences, countWords, firstWords } from './sentences.js';
 export { fixedTexts, refusals, type FixedTexts } from './fixed-texts.js';
 export { detectLanguage, languageOf, type Language } from './language.js';
+export { asksTheSame } from './same-question.js';
 export { ragPromptOf, withBareQuestions, type RagPrompt } from './rag-prompt.js';
 export { smallTalkTopic, type SmallTalkTopic } from './small-talk-topic.js';
 export { documentTexts, type DocumentTexts } from './document-texts.js';

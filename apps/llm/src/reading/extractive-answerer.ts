@@ -16,7 +16,7 @@ import type { GenerateRequest } from '../tools/tool-format.js';
 import { applyForm } from './apply-form.js';
 import { beginningsOf, blocksOf, closestOf } from './compose-answer.js';
 import { missingNames } from './missing-names.js';
-import { rankSentences, readFusion, type Fusion } from './rank-sentences.js';
+import { rankSentences, readFusion, type Fusion, type Ranking } from './rank-sentences.js';
 import { readPassages } from './sentence.js';
 import { answerFromPassages } from './table-answer.js';
 import { answerSmallTalk, type Library } from './small-talk.js';
@@ -154,18 +154,21 @@ export class ExtractiveAnswerer {
     const isWhole = asksForSummary(asked.at(-1) ?? '') && documents.every(isAttached);
     const beginnings = isWhole ? beginningsOf(passages) : [];
     if (beginnings.length > 0) return { answer: writeAnswer('', beginnings, 1, idOf), promptTokens: 0 };
-    const fromTable = answerFromPassages({ question, form }, documents, neighbours);
-    if (fromTable) {
-      const { block, certainty, isPartial } = fromTable;
-      const answer = writeAnswer('', [block], certainty, idOf);
-      return { answer: { ...answer, kind: isPartial ? 'closest' : 'answer' }, promptTokens: 0 };
-    }
     const ranking = await rankSentences(
       question,
       passages,
       { reader, fusion, asked: asked.slice(-questionsKept) },
       signal,
     );
+    const fromTable = isProse(ranking)
+      ? undefined
+      : answerFromPassages({ question, form }, documents, neighbours);
+    if (fromTable) {
+      const { block, certainty, isPartial } = fromTable;
+      const answer = writeAnswer('', [block], certainty, idOf);
+      const kind = isPartial ? 'closest' : 'answer';
+      return { answer: { ...answer, kind }, promptTokens: ranking.promptTokens };
+    }
     const { promptTokens, confidence, certainty } = ranking;
     const texts = fixedTexts(languageOf(messages));
     // A prompt of another framework has its own refusal.
@@ -184,6 +187,11 @@ export class ExtractiveAnswerer {
     const answer = writeAnswer(opening, blocks, confidence, idOf);
     return { answer: { ...answer, kind: isAnswer ? 'answer' : 'closest' }, promptTokens };
   }
+}
+
+/** Whether a text that is not a row of a table probably answers. */
+function isProse({ certainty, ranked }: Ranking): boolean {
+  return certainty === 'answer' && ranked[0]!.candidate.sentence.kind !== 'row';
 }
 
 /** Injection token of the {@link ExtractiveAnswerer}; undefined where the language model answers from documents. */

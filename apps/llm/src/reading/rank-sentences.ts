@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Reader } from '#encoders';
 import { affirms, deniedBy } from './negation.js';
 import { asksForCode } from '#evidence';
+import { asksTheSame } from '#text';
 import { z } from 'zod';
 import { candidatesOf, evidenceNames, lexicalEvidence, readerEvidence } from './evidence.js';
 import { namedDocuments } from './named-documents.js';
@@ -99,6 +100,9 @@ export const mostRead = 12;
 
 /** Bonus in logits for the sentences of a document that the question names. */
 const bonusOfNamed = 1.5;
+/** Bonus in logits for the text below a heading that asks the question, and the least confidence in it. */
+const bonusOfAsked = 5;
+const confidenceOfAsked = 0.85;
 /** Penalty in logits for a sentence that affirms what the question denies: it comes after all others that may answer. */
 const penaltyOfOpposite = 6;
 
@@ -128,13 +132,15 @@ export async function rankSentences(
     passage,
   }));
   const named = namedDocuments(question, passages);
+  const isAsked = ({ heading }: Candidate) => asksTheSame(lastHeading(heading), question);
   const { scores, promptTokens } = await reader.read(question, sentences, signal);
   const read = readerEvidence(scores);
   const denied = deniedBy(question);
   const ranked = chosen
     .map(({ candidate, words }, index) => {
       const evidence = [...words, ...read[index]!];
-      const bonus = named.has(candidate.document) ? bonusOfNamed : 0;
+      const bonus =
+        (named.has(candidate.document) ? bonusOfNamed : 0) + (isAsked(candidate) ? bonusOfAsked : 0);
       const isOpposite = isOppositeOf(denied, candidate);
       const rank = regress(judgementOf(fusion, candidate).rank, evidence);
       return { candidate, evidence, isOpposite, logit: rank + bonus - (isOpposite ? penaltyOfOpposite : 0) };
@@ -143,7 +149,8 @@ export async function rankSentences(
   const [first, second] = ranked;
   const judgement = judgementOf(fusion, first!.candidate);
   const certain = confidenceEvidence(first!.evidence, first!.logit, second?.logit);
-  const confidence = sigmoid(regress(judgement.confidence, certain));
+  const computed = sigmoid(regress(judgement.confidence, certain));
+  const confidence = isAsked(first!.candidate) ? Math.max(computed, confidenceOfAsked) : computed;
   const { elsewhere, thresholds } = judgement;
   const certainty = certaintyOf(confidence, thresholds);
   // The opposite of what is asked is at most shown below a refusal.

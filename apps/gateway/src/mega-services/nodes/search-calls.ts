@@ -16,6 +16,7 @@ import { conversationOf, questionOf, type NodeCall } from '../mega-service-reque
 import type { CitedPassages } from '../search/cited-before.js';
 import { fuseResults } from '../search/fuse-results.js';
 import { rankingQuery } from '../search/ranking-query.js';
+import { sameQuestionFirst } from '../search/same-question-first.js';
 import type { SearchPlan, SearchQuery } from '../search/search-plan.js';
 import { tryWholeDocuments, type WholeDocuments } from '../search/whole-documents.js';
 import { behindHeading } from './service-calls.js';
@@ -229,8 +230,9 @@ export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]
   const request = { top_n, ...context.parameters, query, texts, scores };
   const reply = await client.request(rerank, request, options);
   context.report({ model: reply.model, results: reply.results });
-  return reply.results.flatMap(({ index, score }) => {
+  const ranked = reply.results.flatMap(({ index, score }) => {
     const document = documents[index];
     return document ? [{ ...document, score }] : [];
   });
+  return sameQuestionFirst(await plan.question, documents, ranked);
 }
