@@ -31,6 +31,11 @@ export type RetrievedDocument = z.infer<typeof retrievedDocumentSchema>;
 export const neighbourSchema = retrievedDocumentSchema.pick({ id: true, text: true, metadata: true });
 export type Neighbour = z.infer<typeof neighbourSchema>;
 
+/** Neighbours as documents to cite. They were not found, so that they have no score of a search. */
+export function asDocuments(neighbours: readonly Neighbour[]): RetrievedDocument[] {
+  return neighbours.map((neighbour) => ({ ...neighbour, score: 0 }));
+}
+
 /** The metadata that ingestion writes into each chunk, in addition to the user's attributes. */
 export interface ChunkMetadata {
   document_id: string;

@@ -198,7 +198,8 @@ function slice(text: CodedText, from: number, to?: number): CodedText {
   return coded(ids.slice(from, to), words.slice(from, to));
 }
 
-function stemSet(text: string): ReadonlySet<string> {
+/** The stems of a text's words, without stop words. */
+export function stemSet(text: string): ReadonlySet<string> {
   return new Set(splitWords(text).flatMap((word) => stemOf(word) ?? []));
 }
 

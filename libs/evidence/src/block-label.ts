@@ -1,4 +1,4 @@
-import { addressOf, isAttached, type Neighbour, type RetrievedDocument } from '#contracts';
+import { isAttached, type Neighbour } from '#contracts';
 import { headingsOf, partsOf } from './chunk.js';
 
 /** Names of metadata with the date of a document, the best one first. */
@@ -18,7 +18,7 @@ export function labelOf(chunks: readonly Neighbour[], table: readonly Neighbour[
   if (!first) return '';
   const { filename } = first.metadata;
   const file = typeof filename === 'string' ? oneLine(filename) : '';
-  const name = isAttached(asFound(first)) && file !== '' ? `attached file ${file}` : file;
+  const name = isAttached(first) && file !== '' ? `attached file ${file}` : file;
   const path = headingsOf(first).map(oneLine).join(' › ');
   const details = [
     path === '' ? '' : name,
@@ -29,10 +29,6 @@ export function labelOf(chunks: readonly Neighbour[], table: readonly Neighbour[
   ].filter(Boolean);
   const subject = path === '' ? name : path;
   return details.length === 0 ? subject : `${subject} (${details.join(', ')})`.trimStart();
-}
-
-function asFound(chunk: Neighbour): RetrievedDocument {
-  return { score: 0, ...chunk };
 }
 
 /** A name of a document must not look like a further line of the prompt. */
@@ -81,9 +77,7 @@ function dateOf({ metadata }: Neighbour): string {
   return date === undefined ? '' : oneLine(date).slice(0, 40);
 }
 
-function linkOf(chunk: Neighbour): string {
-  const address = addressOf(asFound(chunk));
-  return address !== undefined && /^https?:/i.test(address) && address === chunk.metadata['source']
-    ? oneLine(address)
-    : '';
+function linkOf({ metadata }: Neighbour): string {
+  const { source } = metadata;
+  return typeof source === 'string' && /^https?:/i.test(source) ? oneLine(source) : '';
 }

@@ -47,6 +47,11 @@ export function placeOf({
   return typeof document === 'string' && typeof index === 'number' ? { document, index } : undefined;
 }
 
+/** The innermost heading above a chunk; empty without one. */
+export function innermostHeading({ metadata: { heading } }: Pick<Neighbour, 'metadata'>): string {
+  return typeof heading === 'string' ? (heading.split(' > ').at(-1) ?? '') : '';
+}
+
 /** The document's title, then the headings above a chunk, the outermost first. */
 export function headingsOf({ metadata }: Pick<Neighbour, 'metadata'>): string[] {
   const { title, heading } = metadata;

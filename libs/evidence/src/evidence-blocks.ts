@@ -1,4 +1,4 @@
-import type { Neighbour, RetrievedDocument } from '#contracts';
+import { neighbourReach, type Neighbour, type RetrievedDocument } from '#contracts';
 import { estimateTokens } from '#text';
 import { asksForCode } from './asks-for-code.js';
 import { labelOf } from './block-label.js';
@@ -29,12 +29,10 @@ export interface EvidenceRequest {
   readonly maxPassages?: number;
 }
 
+/** Sections and short documents are shown as far as the search gives their neighbours. */
+const { section, sectionOfLater, document: wholeDocument } = neighbourReach;
 /** Estimated tokens of a label. */
 const labelTokens = 30;
-/** Best passages whose whole sections are shown; later ones get one chunk on each side. */
-const widened = { best: 5, reach: 8, otherReach: 1 };
-/** A document with at most so many chunks is shown whole where its beginning is among so many best passages. */
-const wholeDocument = { maxChunks: 24, best: 3 };
 /** A table is shown whole if it needs at most this share of the tokens that are left. */
 const tableShare = 0.7;
 
@@ -115,7 +113,7 @@ function widenTables(shown: readonly RetrievedDocument[], sections: Sections, ch
 
 function widenSections(shown: readonly RetrievedDocument[], sections: Sections, chosen: Selection): void {
   for (const [index, passage] of shown.entries()) {
-    const max = index < widened.best ? widened.reach : widened.otherReach;
+    const max = index < section.maxRank ? section.max : sectionOfLater;
     widen(passage, {
       sections,
       chosen,
@@ -132,10 +130,10 @@ function widenSections(shown: readonly RetrievedDocument[], sections: Sections, 
  * alone.
  */
 function widenDocuments(shown: readonly RetrievedDocument[], sections: Sections, chosen: Selection): void {
-  for (const passage of shown.slice(0, wholeDocument.best)) {
+  for (const passage of shown.slice(0, wholeDocument.maxRank)) {
     if (!isBeginning(passage)) continue;
     const rest = sections.after(passage);
-    if (rest.length < wholeDocument.maxChunks) for (const chunk of rest) chosen.add(chunk);
+    if (rest.length < wholeDocument.max) for (const chunk of rest) chosen.add(chunk);
   }
 }
 

@@ -55,14 +55,18 @@ export function fenced(code: string): string {
   return `${fence}\n${code}\n${fence}`;
 }
 
+/** The number of parts at the beginning of a chunk that are the end of the parts before it. */
+export function repeatedParts(before: readonly ChunkPart[], next: readonly ChunkPart[]): number {
+  for (let count = Math.min(before.length, next.length); count > 0; count -= 1)
+    if (next.slice(0, count).every(({ text }, index) => before[before.length - count + index]!.text === text))
+      return count;
+  return 0;
+}
+
 /** The parts of a chunk without those that repeat the end of the text before: chunks may overlap. */
 function withoutRepeated(before: readonly ChunkPart[], next: readonly ChunkPart[]): ChunkPart[] {
-  for (let count = Math.min(before.length, next.length); count > 0; count -= 1) {
-    const repeats = next
-      .slice(0, count)
-      .every(({ text }, index) => before[before.length - count + index]!.text === text);
-    if (repeats) return next.slice(count);
-  }
+  const count = repeatedParts(before, next);
+  if (count > 0) return next.slice(count);
   const [first, ...rest] = next;
   const last = before.at(-1);
   if (!first || !last || first.kind !== 'paragraph' || last.kind !== 'paragraph') return [...next];

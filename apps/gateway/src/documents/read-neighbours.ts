@@ -1,4 +1,5 @@
 import {
+  maxNeighbourWords,
   maxPassagesWithNeighbours,
   MegaNestError,
   readNeighbours,
@@ -8,8 +9,6 @@ import {
 } from '#contracts';
 import type { CallOptions, RpcClient } from '#messaging';
 
-/** Words per token of the language model's limit for passages. */
-const wordsPerToken = 3 / 4;
 /** A service that answers later leaves the found passages alone. */
 const timeoutMs = 2_000;
 
@@ -34,7 +33,7 @@ export async function readNeighboursOf(
   const deadline = Math.min(options.deadline ?? Infinity, Date.now() + timeoutMs);
   const request = {
     ids: documents.slice(0, maxPassagesWithNeighbours).map(({ id }) => id),
-    max_words: Math.max(1, Math.floor(reads.tokens * wordsPerToken)),
+    max_words: maxNeighbourWords(reads.tokens),
     ...(owner !== undefined && { owner }),
   };
   try {

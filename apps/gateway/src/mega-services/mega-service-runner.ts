@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { GenerationChunk, RetrievedDocument } from '#contracts';
+import { asDocuments, type GenerationChunk, type RetrievedDocument } from '#contracts';
 import {
   pickParameters,
   runDag,
@@ -64,7 +64,7 @@ export class MegaServiceRunner {
     let neighbours: readonly RetrievedDocument[] = [];
     const onDocuments: MegaServiceRequest['onDocuments'] = (read, around) => {
       documents = read;
-      neighbours = around.map((neighbour) => ({ ...neighbour, score: 0 }));
+      neighbours = asDocuments(around);
     };
     const handle = this.start(definition, { ...asked, onDocuments }, parameters, call);
     const { messages } = asked;

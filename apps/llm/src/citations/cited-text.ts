@@ -1,8 +1,8 @@
+import { stemSet } from '#encoders';
 import type { Citation, Support } from '#contracts';
 import { byNumber } from './citation-numbers.js';
 import { inferJsonCitations, inferPassage, isRefusal, type Inferred } from './inferred-citations.js';
 import type { MarkerWriter } from './marker-writer.js';
-import { stemsOf } from './similarity.js';
 import type { Span } from './sentence-spans.js';
 import { Statements } from './statements.js';
 
@@ -102,7 +102,7 @@ export class CitedText {
     if (!first) return [];
     return [...new Set(numbers)].flatMap((number) => {
       const words = this.writer.used.get(number)!;
-      const shareOf = (span: Span) => words.share(stemsOf(this.#textOf(span)));
+      const shareOf = (span: Span) => words.share(stemSet(this.#textOf(span)));
       const best = statements.reduce((kept, one) => (shareOf(one) > shareOf(kept) ? one : kept));
       const span = shareOf(best) > 0 ? best : { start: first.start, end: statements.at(-1)!.end };
       return this.#citation(span, number, `list:${number}`);

@@ -1,5 +1,6 @@
+import { stemSet } from '#encoders';
 import type { Span } from './sentence-spans.js';
-import { stemsOf, type PassageWords } from './similarity.js';
+import type { PassageWords } from './similarity.js';
 
 /** A part of an answer, and the passage that supports it by its words. */
 export interface Inferred extends Span {
@@ -37,7 +38,7 @@ function firstSentence(text: string): string {
 
 /** The passage that holds most words of a statement, its numbers among them; undefined where none holds enough. */
 export function inferPassage(statement: string, passages: readonly PassageWords[]): PassageWords | undefined {
-  const stems = stemsOf(statement);
+  const stems = stemSet(statement);
   if (denial.test(statement)) return undefined;
   const best = bestOf(passages, (passage) => passage.share(stems));
   return best && best.share(stems) >= minShare && best.common(stems) >= minWords ? best : undefined;
@@ -58,9 +59,9 @@ const jsonValue = /(?:"((?:[^"\\]|\\.)*)"\s*:\s*)?(?:"((?:[^"\\]|\\.)*)"(?!\s*:)
 export function inferJsonCitations(answer: string, passages: readonly PassageWords[]): Inferred[] {
   return [...answer.matchAll(jsonValue)].flatMap(({ index, 0: all, 1: name = '', 2: text, 3: number }) => {
     const value = text ?? number ?? '';
-    const stems = stemsOf(value);
+    const stems = stemSet(value);
     if (stems.size === 0 || value.length < 2) return [];
-    const field = stemsOf(`${name.replaceAll(/[_-]/g, ' ')} ${value}`);
+    const field = stemSet(`${name.replaceAll(/[_-]/g, ' ')} ${value}`);
     const holding = passages.filter((passage) => passage.common(stems) === stems.size);
     const passage = bestOf(holding, (one) => one.common(field));
     const end = index + all.length - (text === undefined ? 0 : 1);

@@ -1,10 +1,11 @@
+import { stemSet } from '#encoders';
 import type { CitablePassage } from './citable-passage.js';
 import type { FormKind, FoundForm } from './citation-forms.js';
 import { CitationNumbers } from './citation-numbers.js';
 import { JsonStrings } from './json-strings.js';
 import { endsStatement, isListOfValues, isLiteral } from './literal-text.js';
 import { NamedForms } from './named-forms.js';
-import { PassageWords, stemsOf } from './similarity.js';
+import { PassageWords } from './similarity.js';
 import type { Marker } from './statements.js';
 
 /** `json`: an answer in JSON has no markers. `raw`: another constraint, whose text stays as it is. */
@@ -153,7 +154,7 @@ export class MarkerWriter {
     numbers: readonly number[],
     text = this.answer.slice(this.markers.at(-1)?.end ?? 0).slice(-400),
   ): number {
-    const stems = stemsOf(text);
+    const stems = stemSet(text);
     const shareOf = (number: number) => this.#words.get(number)!.common(stems);
     return numbers.reduce((best, one) => (shareOf(one) > shareOf(best) ? one : best));
   }

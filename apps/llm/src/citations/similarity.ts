@@ -1,4 +1,4 @@
-import { splitWords, stemOf } from '#encoders';
+import { stemSet } from '#encoders';
 import type { CitablePassage } from './citable-passage.js';
 import { sentenceSpans, type Span } from './sentence-spans.js';
 
@@ -53,7 +53,7 @@ export class PassageWords {
   #nearest(statement: string): Quote | undefined {
     this.#sentences ??= sentencesOf(this.passage);
     const sentences = this.#sentences;
-    const wanted = stemsOf(statement);
+    const wanted = stemSet(statement);
     const weights = new Map(
       [...wanted].map((stem) => [stem, 1 / (1 + sentences.filter(({ stems }) => stems.has(stem)).length)]),
     );
@@ -77,7 +77,7 @@ export class PassageWords {
   }
 
   get #all(): ReadonlySet<string> {
-    this.#stems ??= stemsOf(this.passage.parts.map(({ text }) => text).join('\n'));
+    this.#stems ??= stemSet(this.passage.parts.map(({ text }) => text).join('\n'));
     return this.#stems;
   }
 }
@@ -87,12 +87,7 @@ function sentencesOf({ parts }: CitablePassage): Candidate[] {
     sentenceSpans(part.text).map((span) => ({
       ...span,
       part,
-      stems: stemsOf(part.text.slice(span.start, span.end)),
+      stems: stemSet(part.text.slice(span.start, span.end)),
     })),
   );
-}
-
-/** The stems of a text's words, without stop words. */
-export function stemsOf(text: string): Set<string> {
-  return new Set(splitWords(text).flatMap((word) => stemOf(word) ?? []));
 }

@@ -47,16 +47,17 @@ export function passagesWithin(maxTokens: number, found: Found, settings: Settin
   const limit = Math.min(maxTokens, maxContextWords * tokensPerWord);
   const { documents, neighbours, question } = found;
   const blocks = evidenceBlocks({ found: documents, neighbours, question, maxTokens: limit, maxPassages });
-  return blocks.map((block, index) => blockPassage(index + 1, cutTo(limit, block, blocks.length), documents));
+  // Several blocks are within the limit. A single one may be longer.
+  const fitting =
+    blocks.length > 1 ? blocks : blocks.map((block) => ({ ...block, text: cutTo(limit, block.text) }));
+  return fitting.map((block, index) => blockPassage(index + 1, block, documents));
 }
 
 /** Notes of whole documents as passages, cut to the same share of the limit each; a citation quotes their parts. */
 export function notePassages(notes: readonly Note[], maxTokens: number): Passage[] {
   const share = maxTokens / Math.max(1, notes.length);
   return notes.map(({ text: whole, label, passages }, index) => {
-    const fits = estimateTokens(whole) <= share;
-    const words = Math.floor((countWords(whole) * share) / estimateTokens(whole));
-    const text = fits ? whole : firstWords(whole, Math.max(1, words));
+    const text = cutTo(share, whole);
     const [first] = passages;
     return { number: index + 1, documentId: first!.id, text, shown: `${label}\n${text}`, parts: passages };
   });
@@ -65,12 +66,11 @@ export function notePassages(notes: readonly Note[], maxTokens: number): Passage
 /** An upper estimate. */
 const tokensPerWord = 4 / 3;
 
-/** A single block that is longer than the whole limit is cut at a word. */
-function cutTo(maxTokens: number, block: EvidenceBlock, count: number): EvidenceBlock {
-  const { text } = block;
-  if (count > 1 || estimateTokens(text) <= maxTokens) return block;
-  const share = maxTokens / estimateTokens(text);
-  return { ...block, text: firstWords(text, Math.max(1, Math.floor(countWords(text) * share))) };
+/** The words of a text that fit into a limit for its estimated tokens; at least one. */
+function cutTo(maxTokens: number, text: string): string {
+  const tokens = estimateTokens(text);
+  if (tokens <= maxTokens) return text;
+  return firstWords(text, Math.max(1, Math.floor((countWords(text) * maxTokens) / tokens)));
 }
 
 function blockPassage(

@@ -1,15 +1,11 @@
-import type { Neighbour, RetrievedDocument } from '#contracts';
-import { continuesBlock, hasRows, headingsOf, partsOf, placeOf, Sections } from '#evidence';
+import { maxNeighbourWords, neighbourReach, type Neighbour, type RetrievedDocument } from '#contracts';
+import { continuesBlock, hasRows, headingsOf, partsOf, placeOf, repeatedParts, Sections } from '#evidence';
 import type { TableSource } from './tables/cells/table.js';
 
 /** Limit for the tokens of the passages around the found ones, which a reader of sentences gets. */
 export const tokensOfReader = 12_000;
-/** Words per token, as the gateway counts them. */
-const wordsPerToken = 3 / 4;
 /** Share of the limit from which some passages may be missing. */
 const nearLimit = 0.95;
-/** Limit for the passages on one side of a found one that the search gives of a table. */
-const maxReach = 200;
 
 /** A table around a found passage. */
 export interface PassageTable extends TableSource {
@@ -27,12 +23,13 @@ export function tablesOf(
   const sections = new Sections([...(neighbours ?? []), ...documents]);
   const seen = new Set<string>();
   const areAllKnown =
-    neighbours !== undefined && wordsOf(neighbours) < nearLimit * tokensOfReader * wordsPerToken;
+    neighbours !== undefined && wordsOf(neighbours) < nearLimit * maxNeighbourWords(tokensOfReader);
   return documents.flatMap((document, index) => {
     if (!hasRows(document) || seen.has(document.id)) return [];
     const chunks = sections.tableOf(document);
     for (const { id } of chunks) seen.add(id);
-    const isWhole = areAllKnown && placeOf(document) !== undefined && chunks.length <= maxReach;
+    const isWhole =
+      areAllKnown && placeOf(document) !== undefined && chunks.length <= neighbourReach.table.max;
     const { filename } = document.metadata;
     const name = typeof filename === 'string' ? filename.replace(/\.[^.\s]{1,5}$/, '') : '';
     const about = [...headingsOf(document), name].join(' ');
@@ -83,7 +80,9 @@ interface PartsOfChunk {
 /** The parts of chunks without the rows that each chunk repeats of the one before it. */
 function withoutOverlap(chunks: readonly Neighbour[]): PartsOfChunk[] {
   const parts = chunks.map((chunk) => partsOf(chunk));
-  const repeated = parts.map((own, index) => (index === 0 ? 0 : repeatedParts(parts[index - 1]!, own)));
+  const repeated = parts.map((own, index) =>
+    index === 0 ? 0 : repeatedParts(parts[index - 1]!, own.slice(0, -1)),
+  );
   // Rows may be equal by chance; the ingestion repeats rows in each chunk.
   const isOverlap = repeated.length > 1 && repeated.slice(1).every((count) => count > 0);
   return chunks.map((chunk, index) => ({
@@ -91,13 +90,6 @@ function withoutOverlap(chunks: readonly Neighbour[]): PartsOfChunk[] {
     parts: isOverlap ? parts[index]!.slice(repeated[index]) : parts[index]!,
     continues: continuesBlock(chunk),
   }));
-}
-
-function repeatedParts(before: PartsOfChunk['parts'], own: PartsOfChunk['parts']): number {
-  for (let count = Math.min(before.length, own.length - 1); count > 0; count -= 1)
-    if (own.slice(0, count).every(({ text }, index) => text === before[before.length - count + index]!.text))
-      return count;
-  return 0;
 }
 
 const headers = (row: string) => row.split('; ').flatMap((part) => /^([^:]{1,80}): /.exec(part)?.[1] ?? []);

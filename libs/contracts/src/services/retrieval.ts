@@ -114,6 +114,25 @@ export const readNamedDocuments = defineMethod({
   }),
 });
 
+/**
+ * How many passages before and after a found one are its neighbours, by its rank from 1: in its section; of its table,
+ * so that about a thousand rows are read whole; and after the beginning of a document.
+ */
+export const neighbourReach = {
+  section: { max: 8, maxRank: 5 },
+  sectionOfLater: 1,
+  table: { max: 200, maxRank: 10 },
+  document: { max: 24, maxRank: 3 },
+} as const;
+
+/** Words per token of a language model's limit for passages. */
+const wordsPerToken = 3 / 4;
+
+/** Limit for the words of all neighbours, for a model that reads so many tokens of passages. */
+export function maxNeighbourWords(tokens: number): number {
+  return Math.max(1, Math.floor(tokens * wordsPerToken));
+}
+
 /** Found passages whose neighbours are read in one call. */
 export const maxPassagesWithNeighbours = 200;
 

@@ -1,4 +1,4 @@
-import type { Neighbour } from '#contracts';
+import { neighbourReach, type Neighbour } from '#contracts';
 import type { Transaction } from '../transaction.js';
 
 /** The found chunks whose neighbours are wanted. */
@@ -11,12 +11,7 @@ export interface NeighbourSearch {
   maxWords: number;
 }
 
-/** How many chunks before and after a found one may be neighbours, by its rank. */
-const reach = { best: 8, bestRanks: 5, other: 1 };
-/** The same for a chunk with rows of a table: a table of about a thousand rows is read whole. */
-const tableReach = { max: 200, maxRank: 10 };
-/** A document is read on from its beginning, if that is among the best ranks. One chunk more shows that it is longer. */
-const documentReach = { max: 24, maxRank: 3 };
+const { section, sectionOfLater, table, document } = neighbourReach;
 
 interface NeighbourRow extends Neighbour {
   documentId: string;
@@ -47,9 +42,9 @@ export async function findNeighbours(
 const statement = `
   WITH found AS (
     SELECT c.document_id, c.position, given.rank, c.metadata->>'heading' AS heading,
-      c.position = 0 AND given.rank <= ${documentReach.maxRank} AS begins,
-      CASE WHEN coalesce(c.metadata->>'blocks', '') LIKE '%r%' AND given.rank <= ${tableReach.maxRank} THEN ${tableReach.max}
-        WHEN given.rank <= ${reach.bestRanks} THEN ${reach.best} ELSE ${reach.other} END AS reach
+      c.position = 0 AND given.rank <= ${document.maxRank} AS begins,
+      CASE WHEN coalesce(c.metadata->>'blocks', '') LIKE '%r%' AND given.rank <= ${table.maxRank} THEN ${table.max}
+        WHEN given.rank <= ${section.maxRank} THEN ${section.max} ELSE ${sectionOfLater} END AS reach
     FROM unnest($1::uuid[]) WITH ORDINALITY AS given(id, rank) JOIN chunks c USING (id)
     WHERE c.owner IS NOT DISTINCT FROM $2
   ), around AS (
@@ -57,7 +52,7 @@ const statement = `
       AND c.position BETWEEN found.position - found.reach AND found.position + found.reach
     WHERE c.metadata->>'heading' IS NOT DISTINCT FROM found.heading
     UNION
-    SELECT c.id FROM found JOIN chunks c ON c.document_id = found.document_id AND c.position BETWEEN 1 AND ${documentReach.max}
+    SELECT c.id FROM found JOIN chunks c ON c.document_id = found.document_id AND c.position BETWEEN 1 AND ${document.max}
     WHERE found.begins
   )
   SELECT c.id, c.text, c.metadata, c.document_id AS "documentId", c.position, found.rank::int AS rank,
@@ -93,10 +88,10 @@ function nearestFirst(rows: readonly NeighbourRow[]): NeighbourRow[] {
 /** The chunks that follow the beginning of a document; none for another chunk, or for a later rank. */
 function restOf(rows: readonly NeighbourRow[], index: number): NeighbourRow[] {
   const { position, rank, documentId } = rows[index]!;
-  if (position !== 0 || rank === null || rank > documentReach.maxRank) return [];
+  if (position !== 0 || rank === null || rank > document.maxRank) return [];
   return rows
-    .slice(index + 1, index + 1 + documentReach.max)
-    .filter((row) => row.documentId === documentId && row.position <= documentReach.max && row.rank === null);
+    .slice(index + 1, index + 1 + document.max)
+    .filter((row) => row.documentId === documentId && row.position <= document.max && row.rank === null);
 }
 
 function isNextTo(row: NeighbourRow, before: NeighbourRow, direction: number): boolean {
@@ -109,8 +104,8 @@ function isWithinReach(
   row: NeighbourRow,
   { distance, rank }: { distance: number; rank: number },
 ): boolean {
-  if (distance <= (rank <= reach.bestRanks ? reach.best : reach.other)) return true;
-  return found.hasRows && row.hasRows && rank <= tableReach.maxRank && distance <= tableReach.max;
+  if (distance <= (rank <= section.maxRank ? section.max : sectionOfLater)) return true;
+  return found.hasRows && row.hasRows && rank <= table.maxRank && distance <= table.max;
 }
 
 function withinWords(rows: readonly NeighbourRow[], maxWords: number): NeighbourRow[] {

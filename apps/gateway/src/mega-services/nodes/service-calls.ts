@@ -16,6 +16,7 @@ import {
   type RequestOf,
   type RetrievedDocument,
 } from '#contracts';
+import { innermostHeading } from '#evidence';
 import { chatTaskOf } from '#text';
 import { readNeighboursOf } from '../../documents/read-neighbours.js';
 import { hasFiles } from '../../input-files/attached-files.js';
@@ -164,9 +165,9 @@ export async function callEmbedInputs(call: NodeCall): Promise<ReplyOf<typeof em
 }
 
 /** A passage with its heading in front, because the heading often names the topic of the passage. */
-export function behindHeading({ text, metadata }: RetrievedDocument): string {
-  const { heading } = metadata;
-  return typeof heading === 'string' && heading !== '' ? `${heading.split(' > ').at(-1)}: ${text}` : text;
+export function behindHeading(document: RetrievedDocument): string {
+  const heading = innermostHeading(document);
+  return heading === '' ? document.text : `${heading}: ${document.text}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { RetrievedDocument } from '#contracts';
+import { innermostHeading } from '#evidence';
 import { asksTheSame } from '#text';
 
 /** The ranked documents, and before them the one whose heading asks the question, as in a page of frequent questions. */
@@ -8,9 +9,7 @@ export function sameQuestionFirst(
   ranked: readonly RetrievedDocument[],
 ): RetrievedDocument[] {
   const [best] = ranked;
-  const same = documents.find(({ metadata: { heading } }) =>
-    typeof heading === 'string' ? asksTheSame(heading.split(' > ').at(-1) ?? '', question) : false,
-  );
+  const same = documents.find((document) => asksTheSame(innermostHeading(document), question));
   if (!same || !best) return [...ranked];
   const others = ranked.filter(({ id }) => id !== same.id);
   return [{ ...same, score: best.score }, ...others].slice(0, ranked.length);

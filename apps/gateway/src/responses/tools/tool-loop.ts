@@ -1,12 +1,13 @@
-import type {
-  ChatMessage,
-  GenerationChunk,
-  Neighbour,
-  RetrievedDocument,
-  Tool,
-  ToolCall,
-  ToolCallDelta,
-  ToolChoice,
+import {
+  asDocuments,
+  type ChatMessage,
+  type GenerationChunk,
+  type Neighbour,
+  type RetrievedDocument,
+  type Tool,
+  type ToolCall,
+  type ToolCallDelta,
+  type ToolChoice,
 } from '#contracts';
 import {
   modelTools,
@@ -150,8 +151,7 @@ async function* openAll(
     for (const tool of opened.tools) servers.push(nameTool(tool, entry, names));
     if (opened.documents && opened.tools.length === 0) done.push({ modelName: '', type: entry.type });
   }
-  const around = neighbours.map((neighbour) => ({ ...neighbour, score: 0 }));
-  if (around.length > 0) yield { type: 'documents', documents: around };
+  if (neighbours.length > 0) yield { type: 'documents', documents: asDocuments(neighbours) };
   return { servers, done, neighbours };
 }
 
