@@ -49,6 +49,7 @@ export function readPassages(
     const passage = index + 1;
     const sentences = sentencesOfChunk(document, { passage, firstBlock: 0 });
     const headings = headingsOf(document);
+    let section: Sentence[] | undefined;
     return {
       documentId: id,
       heading: headings.join(' > '),
@@ -57,7 +58,10 @@ export function readPassages(
       document: documentName(metadata),
       isOutlined: typeof metadata['heading'] === 'string' && metadata['heading'] !== '',
       sentences,
-      section: sectionOf(document, sentences, { passage, around: sections.around(document) }),
+      // Few passages are shown, and a section may be a large table.
+      get section() {
+        return (section ??= sectionOf(document, sentences, { passage, around: sections.around(document) }));
+      },
     };
   });
 }
