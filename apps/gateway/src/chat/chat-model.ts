@@ -64,15 +64,11 @@ export function newIdentity(model: string): CompletionIdentity {
   };
 }
 
-/** Passes the chunks on, and adds the fields of the request that the engine does not take to `ignored`. */
-export async function* notingIgnored(
-  chunks: AsyncIterable<GenerationChunk>,
-  ignored: string[],
-): AsyncGenerator<GenerationChunk, void, void> {
-  for await (const { ignored: fields = [], ...chunk } of chunks) {
-    ignored.push(...fields.filter((field) => !ignored.includes(field)));
-    yield chunk;
-  }
+/** Returns a function that adds the fields of the request that the engine does not take to `ignored`. */
+export function noteIgnored(ignored: string[]): (chunk: GenerationChunk) => void {
+  return ({ ignored: fields = [] }) => {
+    for (const field of fields) if (!ignored.includes(field)) ignored.push(field);
+  };
 }
 
 /** The step `files`, if a model that reads at most `max` passages of files does not read all of them. */

@@ -1,4 +1,5 @@
 import {
+  asDocuments,
   generate,
   withoutFiles,
   type GenerationChunk,
@@ -27,7 +28,7 @@ import {
   type ChatRun,
   modalitiesOf,
   newIdentity,
-  notingIgnored,
+  noteIgnored,
   unfollowedPrompts,
   unreadFiles,
 } from './chat-model.js';
@@ -145,15 +146,16 @@ export class LanguageModel implements ChatModel {
       chatTemplateKwargs: this.#thinking,
     };
     const unused = [...ignored];
-    const chunks = notingIgnored(services.client.generate(asked, { ...call, model: info.id }), unused);
+    const chunks = services.client.generate(asked, { ...call, model: info.id });
     const { legacyFunctions, documents: read = [], neighbours = [] } = request;
-    const citable = [...read, ...neighbours.map((neighbour) => ({ ...neighbour, score: 0 }))];
+    const citable = [...read, ...asDocuments(neighbours)];
     const documents = () => withAddresses(citable, call.origin);
     return {
       identity: { ...newIdentity(info.id), revision: info.revision, legacyFunctions, documents },
       ignored: unused,
       degraded,
       chunks: measureGeneration(services.metrics, 'llm', chunks, {
+        onChunk: noteIgnored(unused),
         countUsage: true,
         genAi: { side: 'client', model: info.id },
       }),

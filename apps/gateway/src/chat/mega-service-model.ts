@@ -26,7 +26,7 @@ import {
   type ChatRun,
   isInstruction,
   newIdentity,
-  notingIgnored,
+  noteIgnored,
   unfollowedPrompts,
   unreadFiles,
 } from './chat-model.js';
@@ -100,7 +100,8 @@ export class MegaServiceModel implements ChatModel {
       degraded: this.degraded,
       receipt,
       found: () => withAddresses(run.documents(), call.origin),
-      chunks: measureGeneration(metrics, definition.name, notingIgnored(chunks, unused), {
+      chunks: measureGeneration(metrics, definition.name, chunks, {
+        onChunk: noteIgnored(unused),
         countUsage: true,
         genAi: { side: 'client', model: definition.name },
       }),

@@ -334,18 +334,23 @@ export class GenerationMeasure {
 
 /**
  * Passes a generation through and measures it; a consumer that leaves early has cancelled it. With `countUsage` the
- * tokens of the final usage are counted, too.
+ * tokens of the final usage are counted, too. `onChunk` gets each chunk before it is passed on.
  */
 export async function* measureGeneration(
   metrics: Pick<Metrics, 'start' | 'countTokens'>,
   operation: string,
   chunks: AsyncIterable<GenerationChunk>,
-  { countUsage = false, genAi }: { countUsage?: boolean; genAi?: GenAiCall } = {},
+  {
+    countUsage = false,
+    genAi,
+    onChunk,
+  }: { countUsage?: boolean; genAi?: GenAiCall; onChunk?: (chunk: GenerationChunk) => void } = {},
 ): AsyncGenerator<GenerationChunk, void, void> {
   const measure = new GenerationMeasure(metrics, operation, genAi);
   try {
     for await (const chunk of chunks) {
       measure.note(chunk);
+      onChunk?.(chunk);
       if (countUsage && chunk.usage) {
         metrics.countTokens('prompt', chunk.usage.promptTokens);
         metrics.countTokens('completion', chunk.usage.completionTokens);
