@@ -11,6 +11,7 @@ const decay = 0.8;
 /** Passages before a language is known, and its share of them. */
 const minPassages = 3;
 const minShare = 0.2;
+const englishNames = new Intl.DisplayNames('en', { type: 'language' });
 
 /**
  * Learns the languages of documents from the passages that searches find. A scope is a mega service and a collection. The
@@ -25,11 +26,10 @@ export class DocumentLanguages {
     const counts = [...(this.#scopes.get(scope) ?? [])];
     const all = counts.reduce((sum, [, count]) => sum + count, 0);
     if (all < minPassages) return [];
-    const names = new Intl.DisplayNames('en', { type: 'language' });
     return counts
       .filter(([, count]) => count >= minShare * all)
       .toSorted(([, left], [, right]) => right - left)
-      .map(([language]) => names.of(language) ?? language);
+      .map(([language]) => englishNames.of(language) ?? language);
   }
 
   /** Counts the languages of found passages, best first. */
