@@ -8,8 +8,8 @@ const numberLike = /^\W{0,3}\d[\d.,:/\s-]*\W{0,3}(?:[\p{L}%€$£²³/.]{1,12}\s
 
 /**
  * Rows of a table as blocks that each make sense alone: `header: value; header: value`. The first row with several cells
- * contains the headers; single cells above it are titles. An empty list in place of the first row: there are no headers, and
- * the cells are joined. Empty cells are left out. A table with headers only gives one row.
+ * contains the headers; single cells above it are titles. An empty list in place of the first row means that
+ * the table has no headers: then the cells are joined. Empty cells are left out. A table with headers only gives one row.
  */
 export function tableRows(cells: readonly (readonly string[])[]): DocumentBlock[] {
   const rows = cells.map((row) => row.map(collapseWhitespace));

@@ -37,7 +37,7 @@ const firstLetter = 0xe000;
 function formatOf(text: string): NumberFormat | undefined {
   const [section = ''] = text.split(';');
   const literal: string[] = [];
-  // A letter for each literal, since digits of literals are no places.
+  // A letter replaces each literal, because a digit in a literal is not a digit of the number.
   const keep = (shown: string) => String.fromCodePoint(firstLetter + literal.push(shown) - 1);
   const plain = section
     .replaceAll(/\[\$([^\]-]*)[^\]]*\]/g, (_found, currency: string) => keep(currency))

@@ -57,7 +57,7 @@ export class QueryWriter {
       return problem ? { queries: [], problem } : { queries };
     } catch (error) {
       const { code } = MegaNestError.from(error, 'llm');
-      // A request without much time left says nothing of the model.
+      // A request with little time left does not show that the model is slow.
       const hadItsTime = leftMs >= info.searchQueriesWithinMs;
       if (code === 'deadline_exceeded' && hadItsTime) this.#pause.miss(info.id);
       return { queries: [], problem: code };

@@ -8,7 +8,7 @@ import type { Table } from './cells/table.js';
 import { wordsOf, type Word } from './cells/words.js';
 
 /**
- * Finds in a question what it says about a table. Each word is explained once: by dates and cells first, then by phrases,
+ * Finds the parts of a question that are about a table. Each word counts once: by dates and cells first, then by phrases,
  * headers and their synonyms, numbers, and parts of cells.
  */
 export function readQuestion(question: string, table: Table, language: Ready): Reading {
