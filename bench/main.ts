@@ -1,6 +1,6 @@
 /**
  * Runs the benchmarks: `npm run bench -- <subject> [--threads N] [--rounds N] [--requests N] [--megabytes N] [--write]`. The subjects are
- * listed below; `answers` and `evidence` also take [--half tune|held|both] [--only KIND] [--together] [--answers FILE]; `all` runs the main ones, each in a process of its own. `--write` writes the section into
+ * listed below; `answers` and `evidence` also take [--half tune|held|both] [--only KIND] [--together] [--answers FILE]; `evidence-latency` takes --against CHECKOUT; `all` runs the main ones, each in a process of its own. `--write` writes the section into
  * docs/benchmarks.md; the machine should be idle then.
  */
 import { spawn } from 'node:child_process';
@@ -29,6 +29,7 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   growth: () => import('./services/growth.js'),
   answers: () => import('./answers/subject.js'),
   evidence: () => import('./evidence/subject.js'),
+  'evidence-latency': () => import('./evidence/latency.js'),
   soak: () => import('./services/soak.js'),
   transcription: () => import('./asr/transcription.js'),
   'log-mel': () => import('./asr/log-mel.js'),
@@ -51,6 +52,7 @@ const { values: flags, positionals } = parseArgs({
     only: { type: 'string' },
     together: { type: 'boolean', default: false },
     answers: { type: 'string' },
+    against: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -66,6 +68,7 @@ async function measure(name: string): Promise<void> {
     only: flags.only,
     together: flags.together,
     answers: flags.answers,
+    against: flags.against,
   };
   const section = `${await subject.run(options)}\n\n${machine()}; ${options.threads} thread(s), ${options.rounds} rounds.`;
   console.log(section);

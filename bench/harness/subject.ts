@@ -16,6 +16,8 @@ export interface BenchOptions {
   readonly together: boolean;
   /** A file for the answers to the questions to tune on, one JSON object a line. */
   readonly answers?: string;
+  /** Another checkout of this project, which is built. */
+  readonly against?: string;
 }
 
 /** A benchmark. */
