@@ -68,7 +68,16 @@ function pageBreaksOf(units: readonly TextUnit[]): string {
   return breaks.join(' ');
 }
 
-const kindLetters = { heading: 'p', paragraph: 'p', 'list-item': 'i', 'table-row': 'r', code: 'c' } as const;
+const kindLetters = {
+  heading: 'p',
+  paragraph: 'p',
+  note: 'p',
+  caption: 'p',
+  'list-item': 'i',
+  'form-field': 'i',
+  'table-row': 'r',
+  code: 'c',
+} as const;
 
 /** A letter for each part of the chunk's text between blank lines. */
 function kindsOf(units: readonly TextUnit[]): string {

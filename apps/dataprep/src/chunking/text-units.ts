@@ -50,9 +50,11 @@ export function unitsOf(block: DocumentBlock, maxWords: number): TextUnit[] {
   return units.map((unit) => ({ ...unit, kind, ...(page !== undefined && { page }) }));
 }
 
+const isProse = (kind: DocumentBlock['kind']) => kind === 'paragraph' || kind === 'note';
+
 function piecesOf(block: DocumentBlock, maxWords: number): TextUnit[] {
   const { kind, text } = block;
-  if (kind !== 'paragraph') {
+  if (!isProse(kind)) {
     const words = countWords(text);
     if (words <= maxWords) return words === 0 ? [] : [unit(text, '\n', words)];
   }

@@ -10,7 +10,7 @@ import { inspectText, prepareSections, sectionsOfText, streamedBytes } from './s
 import { storeComeBackMs, withPatience } from './with-patience.js';
 
 /** Version of reading and chunking. Increase it after a change there, so that documents are read again. */
-const readerVersion = 3;
+const readerVersion = 4;
 /** Limit for large files that are read at the same time, over all requests. */
 export const maxLoading = 2;
 /** The same for small files, which hardly wait for each other. */

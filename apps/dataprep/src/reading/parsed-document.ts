@@ -1,7 +1,11 @@
 import { MegaNestError } from '#contracts';
 
-/** Kind of a block. Chunking never crosses a heading, and keeps rows and list items whole. */
-export type BlockKind = 'heading' | 'paragraph' | 'list-item' | 'table-row' | 'code';
+/**
+ * Kind of a block. Chunking never crosses a heading, and keeps rows, list items and form fields whole. A note belongs to
+ * the block before it; a caption belongs to a table or a picture.
+ */
+export type BlockKind =
+  'heading' | 'paragraph' | 'list-item' | 'table-row' | 'code' | 'note' | 'caption' | 'form-field';
 
 /** A piece of a document in reading order. Its text has single spaces, except `code`, which keeps its lines. */
 export interface DocumentBlock {
@@ -13,6 +17,41 @@ export interface DocumentBlock {
   text: string;
   /** Page it starts on, from 1; paged formats only. */
   page?: number;
+  /** The first row of a table. */
+  startsTable?: true;
+}
+
+/** A part of a document that was not read, or not read for certain. */
+export interface ReadingWarning {
+  /** A word for programs, like `encoding_guessed`. */
+  code: WarningCode;
+  /** A sentence for the user, which names the part. */
+  message: string;
+}
+
+export type WarningCode =
+  | 'encoding_guessed'
+  | 'damaged_text'
+  | 'attachment_skipped'
+  | 'formula_without_value'
+  | 'hidden_part'
+  | 'picture_skipped'
+  | 'entry_skipped'
+  | 'part_unreadable';
+
+/** What was read of a document. */
+export interface ReadingFacts {
+  /** Name of the encoding of a text. */
+  encoding?: string;
+  /** Confidence in a guessed encoding, from 0 to 1. */
+  encodingConfidence?: number;
+  /** Pages or slides with text. */
+  pages?: number;
+  sheets?: number;
+  tables?: number;
+  /** Pictures whose text was not read. */
+  pictures?: number;
+  attachments?: number;
 }
 
 /** A file reduced to text with its structure. */
@@ -23,6 +62,8 @@ export interface ParsedDocument {
   blocks: DocumentBlock[];
   /** The encoding that was guessed because the bytes are not valid UTF-8. */
   assumedEncoding?: string;
+  facts?: ReadingFacts;
+  warnings?: ReadingWarning[];
 }
 
 /** A received file: its bytes, and the sender's information about it. */
@@ -31,6 +72,10 @@ export interface SourceFile {
   filename: string;
   /** MIME type from the sender; empty if the sender did not give one. */
   mimeType: string;
+  /** Encoding of a text, from the sender. */
+  encoding?: string;
+  /** Keeps struck-out, deleted, inserted and hidden text, with marks; it is left out otherwise. */
+  keepRevisions?: boolean;
   /**
    * True for a fetched page. Its Content-Type counts more than its extension; for an upload the extension counts more.
    */

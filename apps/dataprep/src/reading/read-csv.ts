@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { type ParsedDocument } from './parsed-document.js';
-import { tableRows } from './table-rows.js';
+import { textTableBlocks } from './tables/table-rows.js';
 
 const delimiters = [',', ';', '\t', '|'];
 
@@ -14,7 +14,7 @@ export function readCsv(source: string): ParsedDocument {
     skip_empty_lines: true,
     trim: true,
   });
-  return { blocks: tableRows(rows) };
+  return { blocks: textTableBlocks(rows) };
 }
 
 /**

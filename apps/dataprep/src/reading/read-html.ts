@@ -7,8 +7,8 @@ import {
   type DocumentBlock,
   type ParsedDocument,
 } from './parsed-document.js';
-import { expandSpans, type TableCell } from './table-spans.js';
-import { tableRows, unmarkedTableRows } from './table-rows.js';
+import type { TableCell } from './tables/table-grid.js';
+import { tableBlocks } from './tables/table-rows.js';
 
 type CheerioDocument = ReturnType<typeof load>;
 type HtmlNode = ReturnType<CheerioDocument>['0'] | NonNullable<ReturnType<CheerioDocument>['0']>['parent'];
@@ -78,6 +78,9 @@ function findLayoutTables(root: HtmlNode): Set<HtmlNode> {
   return found;
 }
 
+/** Rows at the top of a table that may be headers by their style. */
+const maxStyledRows = 5;
+
 /** Walks the tree, and collects inline text until a block begins or ends. */
 class BlockCollector {
   private readonly blocks: DocumentBlock[] = [];
@@ -131,40 +134,41 @@ class BlockCollector {
       return this.flush(kind);
     }
     const $table = this.$(table);
-    const caption = collapseWhitespace($table.children('caption').text());
-    if (caption) this.blocks.push({ kind: 'paragraph', text: caption });
+    const caption = this.textOf($table.children('caption')[0]);
+    if (caption) this.blocks.push({ kind: 'caption', text: caption });
+    const headerRows = $table.children('thead').children('tr').length;
     const rows = $table.find('tr').toArray();
-    const isHeader = rows[0] && this.$(rows[0]).find('td').length === 0;
-    const grid = expandSpans(rows.map((row) => this.cellsOf(row)));
-    const isBold = rows[0] !== undefined && this.isBold(rows[0]);
-    this.blocks.push(...(isHeader ? tableRows(grid) : unmarkedTableRows(grid, isBold)));
+    this.blocks.push(...tableBlocks({ rows: rows.map((row, at) => this.cellsOf(row, at)), headerRows }));
   }
 
-  private cellsOf(row: NonNullable<HtmlNode>): TableCell[] {
-    return this.$(row)
-      .find('td, th')
-      .toArray()
-      .map((cell) => ({
-        text: this.textOf(cell),
+  private cellsOf(row: NonNullable<HtmlNode>, at: number): TableCell[] {
+    const cells = this.$(row).children('td, th').toArray();
+    const texts = cells.map((cell) => this.textOf(cell));
+    const scopes = cells.map(({ attribs }) => attribs['scope'] ?? '');
+    const namesColumns =
+      scopes.some((scope) => scope.startsWith('col')) ||
+      (!scopes.some((scope) => scope.startsWith('row')) &&
+        cells.every(({ name }, column) => name === 'th' || (column === 0 && texts[column] === '')));
+    return cells.map((cell, column) => {
+      const text = texts[column]!;
+      return {
+        text,
         columns: Number(cell.attribs['colspan'] ?? 1),
         rows: Number(cell.attribs['rowspan'] ?? 1),
-      }));
-  }
-
-  /** Whether all cells of a row are headers or bold as a whole. */
-  private isBold(row: NonNullable<HtmlNode>): boolean {
-    const cells = this.$(row).find('td, th').toArray();
-    const textOf = (node: NonNullable<HtmlNode>) => collapseWhitespace(this.$(node).text());
-    return cells.every((cell) => {
-      const bold = this.$(cell).find('b, strong').toArray();
-      return (
-        cell.name === 'th' ||
-        (textOf(cell) !== '' && bold.map((node) => textOf(node)).join(' ') === textOf(cell))
-      );
+        ...((namesColumns || cell.name === 'th') && { names: namesColumns ? 'columns' : 'row' }),
+        ...(at < maxStyledRows && this.isBold(cell, text) && { isBold: true }),
+      };
     });
   }
 
-  private textOf(node: NonNullable<HtmlNode>): string {
+  /** Whether a cell is bold as a whole. */
+  private isBold(cell: NonNullable<HtmlNode>, text: string): boolean {
+    const bold = this.$(cell).find('b, strong').toArray();
+    return bold.length > 0 && text !== '' && bold.map((node) => this.textOf(node)).join(' ') === text;
+  }
+
+  private textOf(node: HtmlNode | undefined): string {
+    if (!node) return '';
     const copy = this.$(node).clone();
     copy.find('br, p, div, li').after(' ');
     return collapseWhitespace(copy.text());

@@ -9,7 +9,7 @@ import {
   type ParsedDocument,
 } from './parsed-document.js';
 import { documentDate } from './document-date.js';
-import { tableRows } from './table-rows.js';
+import { textTableBlocks } from './tables/table-rows.js';
 import { readHtml } from './read-html.js';
 
 type MarkdownRoot = ReturnType<typeof fromMarkdown>;
@@ -71,7 +71,10 @@ function blocksOf(node: MarkdownNode, kind: BlockKind): DocumentBlock[] {
     case 'code':
       return [{ kind: 'code', text: tidyLines(node.value) }];
     case 'table':
-      return tableRows(node.children.map((row) => row.children.map(inlineText)));
+      return textTableBlocks(
+        node.children.map((row) => row.children.map(inlineText)),
+        { headerRows: 1 },
+      );
     case 'html':
       return readHtml(node.value).blocks;
     case 'listItem':

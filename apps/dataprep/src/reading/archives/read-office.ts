@@ -8,7 +8,8 @@ import {
   type ReadingLimits,
   type SourceFile,
 } from '../parsed-document.js';
-import { tableRows } from '../table-rows.js';
+import type { TableCell } from '../tables/table-grid.js';
+import { tableBlocks, textTableBlocks } from '../tables/table-rows.js';
 import { readHtml } from '../read-html.js';
 import { XmlArchive, checkUnpackedSize, resolvePath, type XmlDocument } from './archive.js';
 import { shownNumbersOf } from './number-formats.js';
@@ -45,7 +46,9 @@ export async function readXlsx(file: SourceFile, limits: ReadingLimits): Promise
     const shown = shownNumbers.get(sheet);
     const textOf = (value: unknown, row: number, column: number) =>
       (typeof value === 'number' ? shown?.(row, column, value) : undefined) ?? cellText(value);
-    const table = tableRows(data.map((row, at) => row.map((value, column) => textOf(value, at, column))));
+    const table = textTableBlocks(
+      data.map((row, at) => row.map((value, column) => textOf(value, at, column))),
+    );
     return table.length > 0 ? [{ kind: 'heading', level: 1, text: sheet }, ...table] : [];
   });
   return { blocks };
@@ -94,7 +97,7 @@ function textBlocks($: XmlDocument, page: number): DocumentBlock[] {
       const shape = $(element);
       if (shape.is('a\\:tbl')) {
         const rows = cellsOf($, shape.find('a\\:tr'), (cell) => paragraphsOf($, cell).join(' '));
-        return tableRows(rows).map((block) => ({ ...block, page }));
+        return tableBlocks({ rows, startsWithHeaders: true }).map((block) => ({ ...block, page }));
       }
       const placeholder = shape.find('p\\:ph').first().attr('type') ?? '';
       if (/^(sldNum|dt|ftr|hdr|sldImg)$/.test(placeholder)) return [];
@@ -131,7 +134,9 @@ export function readOdt(file: SourceFile, limits: ReadingLimits): ParsedDocument
       const node = $(element);
       if (node.parents('table\\:table').length > 0) return [];
       if (!node.is('table\\:table')) return [blockOf(node)];
-      return tableRows(cellsOf($, node.find('table\\:table-row'), (cell) => cell.text()));
+      const rows = cellsOf($, node.find('table\\:table-row'), (cell) => cell.text());
+      const headerRows = node.children('table\\:table-header-rows').children('table\\:table-row').length;
+      return tableBlocks({ rows, headerRows, startsWithHeaders: true });
     });
   const heading = blocks.find(({ level }) => level === 1)?.text;
   return { ...(heading && { title: heading }), blocks };
@@ -146,13 +151,17 @@ function blockOf(node: Selection): DocumentBlock {
 
 type Selection = ReturnType<XmlDocument>;
 
-/** Texts of the cells of a table, row by row. */
-function cellsOf($: XmlDocument, rows: Selection, textOf: (cell: Selection) => string): string[][] {
+/** Cells of a table, row by row. Places that a cell of another row or column covers have no cell of their own. */
+function cellsOf($: XmlDocument, rows: Selection, textOf: (cell: Selection) => string): TableCell[][] {
   return rows.toArray().map((row) =>
     $(row)
-      .children('a\\:tc, table\\:table-cell')
+      .children('a\\:tc:not([hMerge="1"], [vMerge="1"]), table\\:table-cell')
       .toArray()
-      .map((cell) => textOf($(cell))),
+      .map((cell) => ({
+        text: textOf($(cell)),
+        columns: Number(cell.attribs['gridSpan'] ?? cell.attribs['table:number-columns-spanned'] ?? 1),
+        rows: Number(cell.attribs['rowSpan'] ?? cell.attribs['table:number-rows-spanned'] ?? 1),
+      })),
   );
 }
 
