@@ -8,6 +8,7 @@ const programs = {
   doctor: 'doctor',
   models: 'models',
   backup: 'backup',
+  mcp: 'mcp',
 };
 const [command = '', ...rest] = process.argv.slice(2);
 const program = programs[command];

@@ -10,6 +10,7 @@ import { DataprepModule } from './dataprep/dataprep.module.js';
 import { DoctorModule } from './doctor/doctor.module.js';
 import { FilesModule } from './files/files.module.js';
 import { GatewayHealth } from './gateway-health.js';
+import { McpServerModule } from './mcp-server/mcp-server.module.js';
 import { MegaServicesModule } from './mega-services/mega-services.module.js';
 import { ModelsModule } from './models/model-catalog.js';
 import { OpeaModule } from './opea/opea.module.js';
@@ -47,6 +48,7 @@ export class GatewayModule {
         DataprepModule,
         DoctorModule,
         FilesModule,
+        McpServerModule,
         MegaServicesModule,
         ModelsModule,
         OpeaModule,

@@ -11,4 +11,4 @@ export {
   type UploadLimits,
 } from './multipart-form.js';
 export { acceptUrlencodedIngests } from './urlencoded-form.js';
-export { IngestReceiver } from './ingest-request.js';
+export { collectionField, IngestReceiver } from './ingest-request.js';

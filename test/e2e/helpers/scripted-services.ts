@@ -26,6 +26,7 @@ import { MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#messag
 import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { ScriptedDataprep } from './scripted-dataprep.js';
 
 /** Tokens that the scripted model takes; a word is a token. */
 export const contextWindow = 200;
@@ -307,7 +308,7 @@ class ScriptedModule {
     return {
       module: ScriptedModule,
       imports: [MessagingModule.register({ ...identity, url, name: identity.service })],
-      controllers: withModel ? [ScriptedController, ScriptedLanguageModel] : [ScriptedController],
+      controllers: [ScriptedController, ScriptedDataprep, ...(withModel ? [ScriptedLanguageModel] : [])],
       providers: [{ provide: Witness, useValue: witness }],
     };
   }

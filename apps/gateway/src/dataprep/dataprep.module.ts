@@ -79,5 +79,6 @@ class RemoteDataprep extends Dataprep {
 @Module({
   controllers: [IngestController, CatalogController],
   providers: [IngestReceiver, { provide: Dataprep, useClass: RemoteDataprep }],
+  exports: [Dataprep],
 })
 export class DataprepModule {}

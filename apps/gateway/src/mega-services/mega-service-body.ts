@@ -37,24 +37,50 @@ export class MegaServiceBody {
    * Parses a request. Errors: invalid_request, unsupported_parameter, payload_too_large, each with the field as
    * `param`.
    */
-  async receive(
+  receive(http: FastifyRequest, definition: MegaServiceDefinition): Promise<ReceivedMegaServiceRequest> {
+    if (!http.isMultipart())
+      return this.receiveFields((http.body ?? {}) as Record<string, unknown>, definition);
+    return this.#receiveForm(http, definition);
+  }
+
+  /** Parses the fields of a JSON body. Errors: see {@link receive}. */
+  async receiveFields(
+    body: Readonly<Record<string, unknown>>,
+    definition: MegaServiceDefinition,
+  ): Promise<ReceivedMegaServiceRequest> {
+    const { audio } = body;
+    const isSpoken = typeof audio === 'string';
+    const files = isSpoken ? [await this.#storeAudio(audio)] : [];
+    return this.#complete(files, definition, () => {
+      const fields = withoutAudio(body);
+      const { rest, ...speech } = isSpoken ? takeSpeech(fields) : { rest: fields, speaks: false };
+      return { chat: chatOf(rest, isSpoken), isSpoken, ...speech };
+    });
+  }
+
+  async #receiveForm(
     http: FastifyRequest,
     definition: MegaServiceDefinition,
   ): Promise<ReceivedMegaServiceRequest> {
-    const isForm = http.isMultipart();
-    const form = isForm ? await receiveForm(http, this.objects, this.limits) : undefined;
-    const files = form?.files ?? [];
-    const body = form ? undefined : ((http.body ?? {}) as Record<string, unknown>);
+    const { files, fields } = await receiveForm(http, this.objects, this.limits);
+    return this.#complete(files, definition, () => {
+      const chat = chatOf(typedFields(fields, definition), files.length > 0);
+      return { chat, isSpoken: false, speaks: false };
+    });
+  }
+
+  /** Adds the files to a parsed request; removes them where it is refused. */
+  async #complete(
+    files: FileReference[],
+    definition: MegaServiceDefinition,
+    parse: () => Omit<ReceivedMegaServiceRequest, 'files' | 'discard'>,
+  ): Promise<ReceivedMegaServiceRequest> {
     const discard = async () => {
       await Promise.allSettled(files.map(({ objectId }) => this.objects.delete(objectId)));
     };
     try {
-      if (typeof body?.['audio'] === 'string') files.push(await this.#storeAudio(body['audio']));
       refuseUnreadFiles(files, definition);
-      const fields = form ? typedFields(form.fields, definition) : withoutAudio(body);
-      const isSpoken = typeof body?.['audio'] === 'string';
-      const { rest, ...speech } = isSpoken ? takeSpeech(fields) : { rest: fields, speaks: false };
-      return { chat: chatOf(rest, files.length > 0), files, isSpoken, ...speech, discard };
+      return { ...parse(), files, discard };
     } catch (error) {
       await discard();
       throw error;
@@ -72,7 +98,7 @@ export class MegaServiceBody {
  * Removes a spoken question. OpenAI's `audio` object, which asks for a spoken answer, stays, so that the schema refuses
  * it.
  */
-function withoutAudio(body: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+function withoutAudio(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { audio, ...rest } = body;
   return typeof audio === 'string' ? rest : { ...body };
 }

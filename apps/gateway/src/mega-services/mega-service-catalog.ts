@@ -18,6 +18,8 @@ import type { AnnouncedServices } from './nodes/announced-services.js';
 
 /** The mega services of `MEGASERVICES_DIR`, by name and by path. Reloads changed files. */
 export class MegaServiceCatalog implements OnApplicationShutdown {
+  readonly #listeners = new Set<() => void>();
+
   private constructor(
     private readonly watcher: MegaServiceWatcher,
     private readonly defaultName: string,
@@ -38,10 +40,14 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
   ): Promise<MegaServiceCatalog> {
     await announced.look();
     const directory = resolve(projectRoot, environment.MEGASERVICES_DIR);
+    let changed: (() => void) | undefined;
     const watcher = await watchMegaServices({
       directory,
       registry: announced.registry,
-      onChange: reportErrors,
+      onChange: (current) => {
+        reportErrors(current);
+        changed?.();
+      },
     });
     const catalog = new MegaServiceCatalog(watcher, environment.DEFAULT_MEGASERVICE, directory, announced);
     const { errors } = watcher.current();
@@ -52,12 +58,19 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
       );
     }
     reportErrors({ errors });
+    changed = () => catalog.#listeners.forEach((listener) => listener());
     announced.follow(() => void watcher.reload());
     return catalog;
   }
 
   /** Reloads the files at SIGHUP, for file systems that do not report changes. */
   readonly #reload = (): void => void this.watcher.reload();
+
+  /** Calls back after each change of the mega services; the returned function ends it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
 
   list(): MegaServiceDefinition[] {
     return [...this.watcher.current().definitions.values()];

@@ -32,12 +32,14 @@ export const documentsAnswerSchema = z.object({
   retrieved_docs: passages.optional(),
 });
 
+type DocumentsAnswer = z.output<typeof documentsAnswerSchema>;
+
 /** The answer of the OPEA reference's retrieval tool: passages with scores, in a field named after the last step. */
 function documentsAnswer(
   documents: readonly RetrievedDocument[],
   { nodes, output }: MegaServiceDefinition,
   { id, query }: { id: string; query: string },
-): z.input<typeof documentsAnswerSchema> {
+): DocumentsAnswer {
   const found = documents.map(({ id: passage, text, score, metadata }) => ({
     id: passage,
     text,
@@ -67,7 +69,7 @@ export class MegaServiceOutputs {
     definition: MegaServiceDefinition,
     { chat, files }: Pick<ReceivedMegaServiceRequest, 'chat' | 'files'>,
     call: HttpCall,
-  ): Promise<MegaServiceOutput<object>> {
+  ): Promise<MegaServiceOutput<DocumentsAnswer>> {
     if (files.length === 0) assertSearchable(definition, chat.messages);
     const extra = inNamesOfHere(chat.extra);
     const fields: ParameterValues = { ...extra, ...chat.parameters };

@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { ChatModule } from '../chat/chat.module.js';
+import { DataprepModule } from '../dataprep/dataprep.module.js';
+import { MegaServicesModule } from '../mega-services/mega-services.module.js';
+import { DocumentReader } from './document-reader.js';
+import { McpController } from './mcp.controller.js';
+import { McpServers } from './mcp-server.js';
+import { McpSessions } from './mcp-sessions.js';
+import { ProfilePrompts } from './prompts.js';
+import { DocumentResources } from './resources.js';
+import { McpTools } from './tools/mcp-tools.js';
+import { PassageSearch } from './tools/search.tool.js';
+
+/** MegaNest as a tool of agents: the server of the Model Context Protocol. */
+@Module({
+  imports: [ChatModule, DataprepModule, MegaServicesModule],
+  controllers: [McpController],
+  providers: [
+    DocumentReader,
+    DocumentResources,
+    McpServers,
+    McpSessions,
+    McpTools,
+    PassageSearch,
+    ProfilePrompts,
+  ],
+})
+export class McpServerModule {}

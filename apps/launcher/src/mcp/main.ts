@@ -1,0 +1,54 @@
+/** `npx meganest mcp`: the MCP server of a running MegaNest on standard input and output. */
+import { parseArgs } from 'node:util';
+import { EnvironmentError } from '#service-kit';
+import {
+  StreamableHTTPClientTransport,
+  StreamableHTTPError,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { readLauncherEnvironment } from '../environment.js';
+import { Bridge } from './bridge.js';
+
+const usage = `Usage: npx meganest mcp [options]
+
+Connects an MCP client that starts its servers as commands with a running MegaNest. Clients that know Streamable HTTP
+use the address <gateway>/mcp themselves.
+
+Options:
+  --url <address>         gateway [http://127.0.0.1:8888]
+  --key <API key>         API key [the first of API_KEYS]
+  --help                  show this text`;
+
+function readOptions() {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({ options: { url: text, key: text, help: { type: 'boolean', short: 'h' } } }).values;
+  } catch (error) {
+    throw new EnvironmentError(`${(error as Error).message}\n\n${usage}`, { cause: error });
+  }
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  if (options.help) return console.log(usage);
+  const { API_KEYS, GATEWAY_PORT } = readLauncherEnvironment(process.env);
+  const url = new URL('/mcp', options.url ?? `http://127.0.0.1:${GATEWAY_PORT}`);
+  const key = options.key ?? API_KEYS[0];
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const bridge = new Bridge({
+    client: new StdioServerTransport(),
+    connect: () => new StreamableHTTPClientTransport(url, { requestInit: { headers } }),
+    lostSession: (error) => error instanceof StreamableHTTPError && error.code === 404,
+    warn: (problem) => console.error(problem),
+  });
+  // Standard output belongs to the protocol. The process ends when the client closes its input.
+  process.stdin.once('end', () => process.exit(0));
+  await bridge.start();
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof EnvironmentError ? error.message : error);
+  process.exitCode = 1;
+}
