@@ -8,7 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/sdk/types.js';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createTemporaryDirectory, type TemporaryDirectory } from '#testing';
+import { createTemporaryDirectory } from '#testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
 
@@ -21,7 +21,7 @@ const keys = {
 };
 const digest = (key: string) => createHash('sha256').update(key).digest('hex');
 
-let directory: TemporaryDirectory;
+let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
 let stack: ScriptedStack;
 const clients: Client[] = [];
 
@@ -42,7 +42,8 @@ afterAll(async () => {
   await directory?.remove();
 });
 
-const address = (path = '/mcp') => new URL(path, stack.gateway.url);
+/** A session belongs to one gateway. */
+const address = (path = '/mcp') => new URL(path, stack.gateway.instances[0]);
 const headersOf = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
 async function connect(transport: Transport): Promise<Client> {
@@ -90,7 +91,7 @@ describe('the MCP server', () => {
     expect(results).toMatchObject([
       { document: 'document-1', passage: 1, filename: 'file-1.md', text: 'Passage 1 says 1.' },
     ]);
-    expect(results[0]?.url).toBe(`${stack.gateway.url}/#/documents/document-1?passage=1`);
+    expect(results[0]?.url).toBe(`${address().origin}/#/documents/document-1?passage=1`);
     const opened = await call(client, 'open', { document: results[0]?.document, from: 1 });
     expect(opened).toMatchObject({
       filename: 'tower.md',
@@ -330,7 +331,7 @@ describe('the MCP server', () => {
     const client = await connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [builtFile('mcp'), '--url', stack.gateway.url, '--key', keys.writer],
+        args: [builtFile('mcp'), '--url', address().origin, '--key', keys.writer],
       }),
     );
     expect(await call(client, 'ask', { question: 'say this' })).toMatchObject({ answer: 'say this' });
@@ -346,6 +347,6 @@ describe('the MCP server', () => {
     // The stream for the server's own messages is open once a list was answered.
     await client.listTools();
     stack.gateway.process.signal('SIGHUP');
-    await changed;
+    await expect(changed).resolves.toBeUndefined();
   });
 });

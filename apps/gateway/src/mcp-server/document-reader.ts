@@ -12,7 +12,7 @@ const maxNamesakes = 50;
 @Injectable()
 export class DocumentReader {
   constructor(
-    @Inject(Dataprep) private readonly dataprep: Dataprep,
+    @Inject(Dataprep) readonly dataprep: Dataprep,
     @Inject(RpcClient) private readonly client: RpcClient,
   ) {}
 

@@ -9,6 +9,7 @@ import { McpSessions } from './mcp-sessions.js';
 import { ProfilePrompts } from './prompts.js';
 import { DocumentResources } from './resources.js';
 import { McpTools } from './tools/mcp-tools.js';
+import { MegaServiceTools } from './tools/mega-service-tools.js';
 import { PassageSearch } from './tools/search.tool.js';
 
 /** MegaNest as a tool of agents: the server of the Model Context Protocol. */
@@ -21,6 +22,7 @@ import { PassageSearch } from './tools/search.tool.js';
     McpServers,
     McpSessions,
     McpTools,
+    MegaServiceTools,
     PassageSearch,
     ProfilePrompts,
   ],

@@ -84,7 +84,7 @@ export class McpSessions implements OnApplicationShutdown {
 
   /** Closes the sessions that nobody has used for the time of the limits. */
   closeIdle(now = Date.now()): void {
-    for (const { session, busy, usedAt } of [...this.#sessions.values()])
+    for (const { session, busy, usedAt } of this.#sessions.values())
       if (busy === 0 && now - usedAt > this.limits.idleMs) this.#close(session);
   }
 

@@ -1,5 +1,13 @@
 import { MegaNestError } from '#contracts';
-import { ApiOperation, Call, HiddenRoute, ownerOf, stoppingError, type HttpCall } from '#service-kit';
+import {
+  ApiOperation,
+  Call,
+  HiddenRoute,
+  ownerOf,
+  SchemaPipe,
+  stoppingError,
+  type HttpCall,
+} from '#service-kit';
 import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -37,12 +45,11 @@ export class McpController {
   @Post('mcp')
   @ApiOperation({
     summary: 'Send messages of the Model Context Protocol (Streamable HTTP)',
-    body: messagesSchema,
     answer: messagesSchema,
     events: messageSchema,
   })
   async receive(
-    @Body() body: unknown,
+    @Body(new SchemaPipe(messagesSchema)) body: z.output<typeof messagesSchema>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @Call() call: HttpCall,
@@ -56,7 +63,7 @@ export class McpController {
 
   /** Streams the server's own messages, or those that the client missed after `last-event-id`. */
   @Get('mcp')
-  @ApiOperation({ summary: 'Stream the messages of an MCP session', answer: 'text/event-stream' })
+  @HiddenRoute('a stream of a session that POST has opened')
   async stream(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -67,7 +74,7 @@ export class McpController {
   }
 
   @Delete('mcp')
-  @ApiOperation({ summary: 'End an MCP session', answer: z.looseObject({}) })
+  @HiddenRoute('ends a session that POST has opened')
   async end(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -78,7 +85,7 @@ export class McpController {
 
   /** The stream of the transport of 2024: its first event names the path for messages. */
   @Get('sse')
-  @ApiOperation({ summary: 'Open an MCP session of the older transport', answer: 'text/event-stream' })
+  @HiddenRoute('the transport of clients before 2025')
   async openSse(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     if (this.sessions.stopping) throw stoppingError();
     hijack(reply);
@@ -156,6 +163,8 @@ export class McpController {
     const server = this.servers.create();
     await server.connect(transport);
     reply.raw.once('close', () => void server.close());
+    // The answer is JSON, which each caller takes.
+    request.raw.rawHeaders.push('accept', 'application/json, text/event-stream');
     await this.#handle(transport, { request, reply, call, body });
   }
 

@@ -1,18 +1,14 @@
-import { Dataprep } from '#dataprep-api';
 import { ObjectStore } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#service-kit';
 import { ChatService } from '../../chat/chat.service.js';
-import { MegaServiceBody } from '../../mega-services/mega-service-body.js';
-import { MegaServiceCatalog } from '../../mega-services/mega-service-catalog.js';
-import { MegaServiceOutputs } from '../../mega-services/mega-service-outputs.js';
 import { DocumentReader } from '../document-reader.js';
 import { askTool } from './ask.tool.js';
 import { findTool } from './find.tool.js';
 import { ingestTool } from './ingest.tool.js';
 import { listDocumentsTool } from './list-documents.tool.js';
 import { mayUse, type McpTool } from './mcp-tool.js';
-import { megaServiceTools, type MegaServiceRunning } from './mega-service-tools.js';
+import { MegaServiceTools } from './mega-service-tools.js';
 import { openTool } from './open.tool.js';
 import { PassageSearch, searchTool } from './search.tool.js';
 
@@ -21,26 +17,21 @@ import { PassageSearch, searchTool } from './search.tool.js';
 export class McpTools {
   readonly #own: McpTool[];
   readonly #search: McpTool;
-  readonly #running: MegaServiceRunning;
 
   constructor(
     @Inject(PassageSearch) private readonly searches: PassageSearch,
     @Inject(DocumentReader) documents: DocumentReader,
-    @Inject(Dataprep) dataprep: Dataprep,
     @Inject(ObjectStore) objects: ObjectStore,
     @Inject(ChatService) chat: ChatService,
-    @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
-    @Inject(MegaServiceBody) bodies: MegaServiceBody,
-    @Inject(MegaServiceOutputs) outputs: MegaServiceOutputs,
+    @Inject(MegaServiceTools) private readonly megaServices: MegaServiceTools,
   ) {
-    this.#running = { chat, bodies, outputs };
     this.#search = searchTool(searches);
     this.#own = [
       findTool(documents),
       openTool(documents),
-      listDocumentsTool(dataprep),
+      listDocumentsTool(documents.dataprep),
       askTool(chat),
-      ingestTool(dataprep, objects),
+      ingestTool(documents.dataprep, objects),
     ];
   }
 
@@ -58,7 +49,6 @@ export class McpTools {
     const own = definition ? [this.#search, ...this.#own] : this.#own;
     const taken = new Set(own.map(({ name }) => name));
     // The tool `search` is this mega service.
-    const others = this.megaServices.list().filter((each) => each !== definition);
-    return [...own, ...megaServiceTools(others, this.#running, taken)];
+    return [...own, ...this.megaServices.list(taken, definition)];
   }
 }
