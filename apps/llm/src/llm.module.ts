@@ -13,13 +13,13 @@ import {
 import { MessagingModule, ObjectStore, RpcHandler, RpcServer, type RpcContext } from '#messaging';
 import { loadProfile, messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
+import { Library } from './library.js';
 import { LlmController } from './llm.controller.js';
 import { llmSettings, selectSettings, type LlmEnvironment } from './llm.environment.js';
 import { LlmService } from './llm.service.js';
 import { loadImages } from './load-images.js';
+import { answererToken, openAnswerer } from './open-answerer.js';
 import { generatorToken, openGenerator, type LlmGenerator } from './open-generator.js';
-import { answererToken, openAnswerer } from './reading/extractive-answerer.js';
-import { Library } from './reading/small-talk.js';
 import { WritingService } from './writing/writing.service.js';
 
 @Controller()

@@ -1,7 +1,13 @@
-import { isAttached, type ChatMessage, type GenerationChunk, type RetrievedDocument } from '#contracts';
-import { loadReader, type Reader } from '#encoders';
+import {
+  isAttached,
+  type ChatMessage,
+  type generate,
+  type GenerationChunk,
+  type ParsedRequestOf,
+  type RetrievedDocument,
+} from '#contracts';
+import type { Reader } from '#encoders';
 import type { Generator } from '#generation';
-import { announceModel, modelOptions, type Profile } from '#service-kit';
 import {
   asksForSummary,
   fixedTexts,
@@ -10,22 +16,20 @@ import {
   withoutForm,
   type RagPrompt,
 } from '#text';
-import type { LlmEnvironment } from '../llm.environment.js';
-import type { LlmGenerator } from '../open-generator.js';
-import type { GenerateRequest } from '../tools/tool-format.js';
 import { applyForm } from './apply-form.js';
 import { beginningsOf, blocksOf, closestOf } from './compose-answer.js';
 import { missingNames } from './missing-names.js';
-import { rankSentences, readFusion, type Fusion, type Ranking } from './rank-sentences.js';
+import { rankSentences, type Fusion, type Ranking } from './rank-sentences.js';
 import { readPassages } from './sentence.js';
 import { answerFromPassages } from './table-answer.js';
-import { answerSmallTalk, type Library } from './small-talk.js';
 import { limitAnswer, locateQuotes, writeAnswer, type Answer, type MarkerOf } from './written-answer.js';
 
 /** Number of the last questions of the conversation whose repetition does not count as an answer. */
 const questionsKept = 4;
 /** Confidence above which an answer is right even if its passages do not have a name of the question. */
 const sureWithoutNames = 0.8;
+
+type GenerateRequest = ParsedRequestOf<typeof generate>;
 
 interface AnswererOptions {
   readonly reader: Reader;
@@ -192,32 +196,4 @@ export class ExtractiveAnswerer {
 /** Whether a text that is not a row of a table probably answers. */
 function isProse({ certainty, ranked }: Ranking): boolean {
   return certainty === 'answer' && ranked[0]!.candidate.sentence.kind !== 'row';
-}
-
-/** Injection token of the {@link ExtractiveAnswerer}; undefined where the language model answers from documents. */
-export const answererToken = Symbol('answerer');
-
-/**
- * Loads the configured reader. A configured language model or engine writes the answers instead, unless a reader is
- * configured, too. Errors: an Error with the failed model and the reason.
- */
-export async function openAnswerer(
-  environment: LlmEnvironment,
-  profile: Profile,
-  { generator, library }: { generator: LlmGenerator; library: Library },
-): Promise<ExtractiveAnswerer | undefined> {
-  const { LLM_ENDPOINT, LLM_MODEL_ID = profile.llm.model, READER_MODEL_ID } = environment;
-  const isOwn = LLM_ENDPOINT === undefined && LLM_MODEL_ID === profile.llm.model;
-  const model = READER_MODEL_ID ?? (isOwn ? profile.llm.reader : undefined);
-  if (model === undefined || model === 'none') return undefined;
-  if (!generator.tokenize) return undefined;
-  const reader = announceModel(await loadReader(model, modelOptions(environment, profile)));
-  return new ExtractiveAnswerer({
-    reader,
-    fusion: readFusion(reader.directory),
-    noAnswer: profile.llm.grounding.noAnswer,
-    maxPassages: profile.llm.grounding.maxPassages,
-    tokenize: generator.tokenize.bind(generator),
-    smallTalk: (message) => answerSmallTalk(message, () => library.describe()),
-  });
 }

@@ -1,42 +1,9 @@
-import { listCollections } from '#contracts';
-import { RpcClient } from '#messaging';
 import { detectLanguage, smallTalkTopic, type SmallTalkTopic } from '#text';
-import { Inject, Injectable } from '@nestjs/common';
 
 /** A collection of documents, with the facts that an answer may mention. */
-interface Shelf {
+export interface Shelf {
   readonly name: string;
   readonly documents: number;
-}
-
-/** Milliseconds until the cached description is refreshed. */
-const freshMs = 10_000;
-/** Timeout for the answer of data preparation. */
-const patienceMs = 1_000;
-
-/** The collections of documents that the user can ask about. */
-@Injectable()
-export class Library {
-  #known: { at: number; shelves: Promise<Shelf[] | undefined> } | undefined;
-
-  constructor(@Inject(RpcClient) private readonly client: RpcClient) {}
-
-  /** Undefined where data preparation does not answer. */
-  describe(): Promise<Shelf[] | undefined> {
-    const now = Date.now();
-    if (!this.#known || now - this.#known.at > freshMs) this.#known = { at: now, shelves: this.#ask(now) };
-    return this.#known.shelves;
-  }
-
-  async #ask(now: number): Promise<Shelf[] | undefined> {
-    try {
-      const reply = await this.client.request(listCollections, {}, { deadline: now + patienceMs });
-      return reply.collections.map((name, index) => ({ name, documents: reply.documents?.[index] ?? 0 }));
-    } catch {
-      this.#known = undefined;
-      return undefined;
-    }
-  }
 }
 
 interface Phrases {
