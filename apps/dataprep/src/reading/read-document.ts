@@ -1,7 +1,6 @@
 import { decodeText } from './decode-text.js';
 import { detectType, type DocumentType } from './detect-type.js';
-import { readCsv } from './read-csv.js';
-import { readDocx, readOdt, readPptx, readXlsx, readEpub } from './archives/read-office.js';
+import { readDocx, readOdt, readPptx, readEpub } from './archives/read-office.js';
 import { readEml } from './read-eml.js';
 import { readHtml } from './read-html.js';
 import { readJson, readJsonLines } from './read-json.js';
@@ -10,6 +9,8 @@ import { readPdf } from './pdf/read-pdf.js';
 import { readPlainText } from './read-plain-text.js';
 import { readRtf } from './read-rtf.js';
 import { readSrt } from './read-srt.js';
+import { readCsv } from './sheets/read-csv.js';
+import { readXlsx } from './sheets/read-xlsx.js';
 import {
   type DocumentBlock,
   readingAs,

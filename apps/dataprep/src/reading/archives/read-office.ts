@@ -1,5 +1,4 @@
 import mammoth from 'mammoth';
-import readWorkbook from 'read-excel-file/universal';
 import {
   collapseWhitespace,
   unsupportedFile,
@@ -9,10 +8,9 @@ import {
   type SourceFile,
 } from '../parsed-document.js';
 import type { TableCell } from '../tables/table-grid.js';
-import { tableBlocks, textTableBlocks } from '../tables/table-rows.js';
+import { tableBlocks } from '../tables/table-rows.js';
 import { readHtml } from '../read-html.js';
 import { XmlArchive, checkUnpackedSize, resolvePath, type XmlDocument } from './archive.js';
-import { shownNumbersOf } from './number-formats.js';
 import { withUsualNames } from './rename-entries.js';
 
 /** The link from a note back to its reference, which the converter adds after the note. */
@@ -34,31 +32,6 @@ export async function readDocx(
     },
   );
   return readHtml(value.replaceAll(backLink, ''));
-}
-
-/** Reads a workbook: each sheet becomes a heading and its rows. The first row contains the headers. */
-export async function readXlsx(file: SourceFile, limits: ReadingLimits): Promise<ParsedDocument> {
-  const { bytes, filename } = file;
-  checkUnpackedSize(bytes, filename, limits.maxUnpackedBytes);
-  const shownNumbers = shownNumbersOf(new XmlArchive(file, limits));
-  const sheets = await readWorkbook(new Uint8Array(withUsualNames(bytes, filename)).buffer);
-  const blocks = sheets.flatMap(({ sheet, data }): DocumentBlock[] => {
-    const shown = shownNumbers.get(sheet);
-    const textOf = (value: unknown, row: number, column: number) =>
-      (typeof value === 'number' ? shown?.(row, column, value) : undefined) ?? cellText(value);
-    const table = textTableBlocks(
-      data.map((row, at) => row.map((value, column) => textOf(value, at, column))),
-    );
-    return table.length > 0 ? [{ kind: 'heading', level: 1, text: sheet }, ...table] : [];
-  });
-  return { blocks };
-}
-
-function cellText(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  // A date at midnight is a day without a time. Times in workbooks have no time zone.
-  if (value instanceof Date) return value.toISOString().replace(/T00:00:00\.000Z$|\.000Z$/, '');
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const presentation = 'ppt/presentation.xml';

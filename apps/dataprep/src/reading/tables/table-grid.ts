@@ -10,11 +10,16 @@ export interface TableCell {
   /** What the file says that the cell names. */
   readonly names?: 'columns' | 'row';
   readonly isBold?: boolean;
+  /** Column in which it begins, from 0; absent: the next free one of its row. */
+  readonly column?: number;
 }
+
+/** Cells row by row; a text is a cell without further facts. */
+export type CellRows = readonly (readonly (TableCell | string)[])[];
 
 /** A table as its file describes it, row by row. */
 export interface SourceTable {
-  readonly rows: readonly (readonly TableCell[])[];
+  readonly rows: CellRows;
   /** Number of rows at the top that the file marks as headers. Absent: the cells and the looks of the rows decide. */
   readonly headerRows?: number;
   /**
@@ -25,7 +30,10 @@ export interface SourceTable {
 }
 
 /** A place of the grid. All places that a cell covers share one object. */
-export interface GridCell extends TableCell {
+export interface GridCell {
+  readonly text: string;
+  readonly names: TableCell['names'];
+  readonly isBold: boolean | undefined;
   /** The row and the column in which it begins, from 0. */
   readonly row: number;
   readonly column: number;
@@ -41,41 +49,62 @@ const maxGrowth = 20;
 const minAllowed = 20_000;
 
 /** Lays the cells of a table out on a grid: a cell is in each row and in each column that it covers. */
-export function layOut(rows: readonly (readonly TableCell[])[]): Grid {
+export function layOut(rows: CellRows): Grid {
   const grid: Grid = rows.map(() => []);
   let allowed = minAllowed + maxGrowth * sizeOf(rows);
   const cover = (cell: GridCell, width: number, height: number) => {
     for (let row = cell.row; row < Math.min(cell.row + height, grid.length); row += 1)
       for (let column = cell.column; column < cell.column + width; column += 1) {
-        const isOwn = row === cell.row && column === cell.column;
-        if (!isOwn) allowed -= cell.text.length + 1;
+        allowed -= cell.text.length + 1;
         // A hostile page may let long cells cover many places: then a cell is in its first place only.
-        if (isOwn || allowed > 0) grid[row]![column] ??= cell;
+        if (allowed > 0) grid[row]![column] ??= cell;
       }
   };
-  rows.forEach((cells, row) => {
+  for (let row = 0; row < rows.length; row += 1) {
+    const line = grid[row]!;
     let column = 0;
-    for (const cell of cells) {
-      while (grid[row]![column] !== undefined) column += 1;
-      const width = clamp(cell.columns, maxColumns);
+    for (const given of rows[row]!) {
+      const source: TableCell = typeof given === 'string' ? { text: given } : given;
+      const { names, isBold, columns = 1, rows: covered = 1 }: TableCell = source;
+      if (source.column !== undefined) column = source.column;
+      else while (line[column] !== undefined) column += 1;
+      const cell = { text: collapseWhitespace(source.text), names, isBold, row, column };
+      line[column] = cell;
+      const width = clamp(columns, maxColumns);
       // In HTML, 0 means: to the end of the table.
-      const height = cell.rows === 0 ? grid.length - row : clamp(cell.rows, maxRows);
-      cover({ ...cell, text: collapseWhitespace(cell.text), row, column }, width, height);
+      const height = covered === 0 ? rows.length - row : clamp(covered, maxRows);
+      if (width > 1 || height > 1) cover(cell, width, height);
       column += width;
     }
-  });
+  }
   return grid;
 }
 
-const sizeOf = (rows: readonly (readonly TableCell[])[]) =>
-  rows.reduce((sum, cells) => sum + cells.reduce((length, { text }) => length + text.length + 1, 0), 0);
+function sizeOf(rows: CellRows): number {
+  let size = 0;
+  for (const cells of rows)
+    for (const cell of cells) size += (typeof cell === 'string' ? cell : cell.text).length + 1;
+  return size;
+}
 
-const clamp = (count: number | undefined, max: number) =>
-  count !== undefined && Number.isInteger(count) && count > 0 ? Math.min(count, max) : 1;
+const clamp = (count: number, max: number) =>
+  Number.isInteger(count) && count > 0 ? Math.min(count, max) : 1;
 
 /** The cells of a row with text, each once: a cell covers places without a gap. */
 export function cellsOf(row: Grid[number]): GridCell[] {
   return row.filter(
     (cell, column): cell is GridCell => cell !== undefined && cell.text !== '' && cell !== row[column - 1],
   );
+}
+
+/** The number of the cells of a row with text, up to 2: more make no difference to the kind of a row. */
+export function countCells(row: Grid[number]): 0 | 1 | 2 {
+  let first: GridCell | undefined;
+  for (let column = 0; column < row.length; column += 1) {
+    const cell = row[column];
+    if (cell === undefined || cell.text === '' || cell === first) continue;
+    if (first) return 2;
+    first = cell;
+  }
+  return first ? 1 : 0;
 }
