@@ -1,6 +1,7 @@
 import { MessagingModule } from '#messaging';
 import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
+import { AnthropicModule } from './anthropic/anthropic.module.js';
 import { AudioModule } from './audio/audio.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { ConfigModule, type GatewayEnvironment } from './config/gateway.environment.js';
@@ -42,6 +43,7 @@ export class GatewayModule {
         MessagingModule.register(messagingOptions(identity, environment)),
         ConfigModule.register(environment),
         DatabaseModule,
+        AnthropicModule,
         AudioModule,
         ChatModule,
         ConversationsModule,

@@ -10,6 +10,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { SharedRateLimit } from './auth/shared-rate-limit.js';
 import { gatewayEnvironmentSchema, type GatewayEnvironment } from './config/gateway.environment.js';
+import { dialectError } from './dialect-errors.js';
 import { GatewayModule, identity } from './gateway.module.js';
 import { serveResponseSockets } from './responses/websocket/response-sockets.js';
 import { serveWeb } from './web/serve-web.js';
@@ -27,6 +28,7 @@ await runMain(() => {
 });
 
 async function configure(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
+  app.getHttpAdapter().getInstance().decorate('errorBody', dialectError);
   await app.register(multipart);
   acceptUrlencodedIngests(app);
   if (environment.RATE_LIMIT_PER_MINUTE > 0 || environment.API_KEYS_FILE !== undefined)

@@ -9,13 +9,21 @@ import { ChatService } from './chat.service.js';
 import { IdempotentChats } from './idempotent-chats.js';
 import { LanguageModels } from './language-model.js';
 import { MegaServiceModels } from './mega-service-model.js';
+import { MessageParts } from './message-parts.js';
 import { StoredCompletionsController, StoredCompletionsService } from './stored-completions.controller.js';
 
 /** Chat completions of mega services and of language models; stored completions. */
 @Module({
   imports: [ModelsModule, MegaServicesModule, AudioModule, InputFilesModule, ImageStoreModule],
   controllers: [ChatController, StoredCompletionsController],
-  providers: [ChatService, IdempotentChats, LanguageModels, MegaServiceModels, StoredCompletionsService],
-  exports: [ChatService],
+  providers: [
+    ChatService,
+    IdempotentChats,
+    LanguageModels,
+    MegaServiceModels,
+    MessageParts,
+    StoredCompletionsService,
+  ],
+  exports: [ChatService, MessageParts],
 })
 export class ChatModule {}

@@ -1,93 +1,21 @@
-import {
-  audioLimits,
-  beginTranscript,
-  decodeBase64,
-  finishTranscript,
-  Transcription,
-  type AudioLimits,
-} from '#audio-api';
-import { invalidField, MegaNestError } from '#contracts';
-import { type HttpCall, ownerOf } from '#service-kit';
+import { ownerOf } from '#service-kit';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
-import { InputFiles, type ReadFile } from '../input-files/input-files.js';
-
-const audioPartSchema = z.looseObject({
-  input_audio: z.looseObject({ data: z.string(), format: z.string().optional() }),
-});
-const filePartSchema = z.looseObject({ file: z.looseObject({}) });
+import { MessageParts } from './message-parts.js';
 
 /**
- * Replaces parts of messages by text, because the models read text only: first `input_audio` parts by their transcript
- * from the asr service, then `file` parts by the text of their files, like `input_file` parts of a response. Always
- * returns true. It is a guard because guards run before the pipe of the body, and because an interceptor costs each
- * chat without such parts more time than the parsing of its body. Errors: invalid_request, the errors of
- * `asr.transcribe` and of {@link InputFiles}, with the path of the part as `param`.
+ * Reads the parts of a chat's messages that are not text; see {@link MessageParts}. Always returns true. It is a guard
+ * because guards run before the pipe of the body, and because an interceptor costs each chat without such parts more
+ * time than the parsing of its body.
  */
 @Injectable()
 export class MessagePartsGuard implements CanActivate {
-  constructor(
-    @Inject(Transcription) private readonly transcription: Transcription,
-    @Inject(audioLimits) private readonly limits: AudioLimits,
-    @Inject(InputFiles) private readonly files: InputFiles,
-  ) {}
+  constructor(@Inject(MessageParts) private readonly parts: MessageParts) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { body, meganestCall: call } = request;
-    for (const { content, index, path } of partsOf(body, 'input_audio'))
-      content[index] = { type: 'text', text: await this.#textOfAudio(content[index], path, call) };
-    if (!call) return true;
-    for (const { content, index, path } of partsOf(body, 'file'))
-      content[index] = {
-        type: 'text',
-        ...(await this.#readFile(content[index], path, ownerOf(request), call)),
-      };
+    if (call) await this.parts.read(body, ownerOf(request), call);
     return true;
   }
-
-  async #textOfAudio(part: unknown, path: string, call: HttpCall | undefined): Promise<string> {
-    const parsed = audioPartSchema.safeParse(part);
-    const param = `${path}.input_audio.data`;
-    if (!parsed.success || !call) throw invalidField(param, 'must be audio in base64');
-    const audio = decodeBase64(parsed.data.input_audio.data, this.limits, param);
-    try {
-      const request = { audio, task: 'transcribe' as const, details: false };
-      return (await finishTranscript(await beginTranscript(this.transcription.transcribe(request, call))))
-        .text;
-    } catch (error) {
-      if (!(error instanceof MegaNestError) || error.status >= 499) throw error;
-      throw MegaNestError.fromBody({ ...error.toBody(), param });
-    }
-  }
-
-  async #readFile(part: unknown, path: string, owner: string, call: HttpCall): Promise<ReadFile> {
-    const param = `${path}.file`;
-    const parsed = filePartSchema.safeParse(part);
-    if (parsed.success) return this.files.read(parsed.data.file, param, owner, call);
-    throw invalidField(param, 'must be an object with file_data or file_id');
-  }
-}
-
-const bodySchema = z.looseObject({ messages: z.array(z.unknown()) });
-
-/** A part of a message and its place in the content, so that it can be replaced. */
-interface MessagePart {
-  content: unknown[];
-  index: number;
-  path: string;
-}
-
-/** The parts of a type in the messages of a chat. The schema of the body reports all other problems. */
-function partsOf(body: unknown, type: string): MessagePart[] {
-  const { messages = [] } = bodySchema.safeParse(body).data ?? {};
-  return messages.flatMap((message, position) => {
-    const content = (message as { content?: unknown } | null)?.content;
-    if (!Array.isArray(content)) return [];
-    return content.flatMap((part: { type?: unknown } | null, index) => {
-      const path = `messages[${position}].content[${index}]`;
-      return part?.type === type ? [{ content, index, path }] : [];
-    });
-  });
 }

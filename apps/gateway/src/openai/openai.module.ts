@@ -27,7 +27,8 @@ import {
   type RerankResponse,
 } from '#openai-api';
 import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
-import { Body, Controller, Get, HttpCode, Inject, Module, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, Headers, HttpCode, Inject, Module, Param, Post, Query } from '@nestjs/common';
+import { anthropicModel, anthropicModelPage } from '../anthropic/model-objects.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
@@ -81,7 +82,7 @@ const abilitiesMs = 1_000;
 
 const isForChats = ({ type }: Model) => type === 'chat';
 
-/** OpenAI's list of models, with the mega services. */
+/** OpenAI's list of models, with the mega services; in Anthropic's form for its clients. */
 @Controller()
 export class ModelsController {
   constructor(
@@ -92,8 +93,9 @@ export class ModelsController {
 
   @Get(['v1/models', 'models'])
   @ApiOperation({ summary: 'List the mega services and models', answer: modelCatalogSchema })
-  async list() {
+  async list(@Headers('anthropic-version') version: string | undefined, @Query() query: unknown) {
     const served = await this.#served();
+    if (version !== undefined) return anthropicModelPage(await this.#all(served), query);
     const languageModels = served.filter(({ service }) => service === 'llm');
     return { ...modelList(await this.#all(served)), models: languageModels.map(codexModel) };
   }
@@ -101,8 +103,12 @@ export class ModelsController {
   /** Ids of the Hugging Face Hub contain a slash, so the rest of the path is the id. */
   @Get(['v1/models/*', 'models/*'])
   @ApiOperation({ summary: 'Get a mega service or model', answer: modelSchema, wildcard: 'id' })
-  async find(@Param('*') path: string): Promise<Model> {
-    const id = decodeURIComponent(path);
+  async find(@Param('*') path: string, @Headers('anthropic-version') version?: string) {
+    const model = await this.#find(decodeURIComponent(path));
+    return version === undefined ? model : anthropicModel(model);
+  }
+
+  async #find(id: string): Promise<Model> {
     const served = await this.#served();
     const all = await this.#all(served);
     const found = all.find((model) => model.id === id);

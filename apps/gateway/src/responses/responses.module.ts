@@ -77,6 +77,6 @@ const responseSealer: Provider = {
     Summarizer,
     ...serverToolProviders,
   ],
-  exports: [ContextLoader],
+  exports: [ContextLoader, Sealer],
 })
 export class ResponsesModule {}

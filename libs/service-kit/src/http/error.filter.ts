@@ -38,7 +38,8 @@ export function sendError(reply: FastifyReply, error: MegaNestError): void {
   if (error.code === 'method_not_allowed') withAllow(reply);
   if (error.status === 415) void reply.header('accept-encoding', bodyEncodings);
   if (error.code === 'invalid_api_key') void reply.header('www-authenticate', 'Bearer');
-  void reply.status(error.status).send(errorEnvelope(error));
+  const body = reply.server.errorBody?.(error, reply) ?? errorEnvelope(error);
+  void reply.status(error.status).send(body);
 }
 
 /** OpenAI's error body. */
@@ -180,6 +181,8 @@ export function otherMethods(request: FastifyRequest): string[] {
 declare module 'fastify' {
   interface FastifyInstance {
     routeMethods?: RouteMethods;
+    /** The error body in the form of a request's dialect, with its headers; undefined for OpenAI's form. */
+    errorBody?: (error: MegaNestError, reply: FastifyReply) => object | undefined;
     /** Paths that accept POST through a shared route, which the server cannot list. */
     postPaths?: { has(path: string): boolean };
   }

@@ -49,6 +49,15 @@ describe('API_KEYS', () => {
     expect(() => keys.check(asked)).toThrow(/API key/);
   });
 
+  it.each(['x-api-key', 'api-key'])('take the key of other dialects from the header %s', (name) => {
+    const asked = request('/v1/messages');
+    asked.headers[name] = 'second';
+    keys.check(asked);
+    expect(ownerOf(asked)).toBe(createHash('sha256').update('second').digest('hex'));
+    asked.headers[name] = 'third';
+    expect(() => keys.check(asked)).toThrow(/API key/);
+  });
+
   it('leave the probes open', () => {
     expect(() => keys.check(request('/ready?x=1'))).not.toThrow();
     expect(() => keys.check(request('/v1/health_check'))).not.toThrow();

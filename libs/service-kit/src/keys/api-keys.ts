@@ -21,7 +21,7 @@ function isOpen(request: FastifyRequest): boolean {
 }
 
 /**
- * Checks `Authorization: Bearer <key>`, of WebSockets also the key among the protocols, and what the key may do;
+ * Checks `Authorization: Bearer <key>`, or `x-api-key` or `api-key`, of WebSockets also the key among the protocols, and what the key may do;
  * without keys all pass.
  */
 export class ApiKeys {
@@ -71,8 +71,16 @@ export const shortestKey = 16;
 /** A page cannot set headers on a WebSocket: OpenAI's clients send the key among its protocols. */
 const keyProtocol = 'openai-insecure-api-key.';
 
+/** Headers for the key of Anthropic's clients, and of Azure's. */
+const keyHeaders = ['x-api-key', 'api-key'] as const;
+
+function namedKeyOf(headers: FastifyRequest['headers']): string | undefined {
+  const given = keyHeaders.map((name) => headers[name]).find((value) => typeof value === 'string');
+  return typeof given === 'string' && given.trim() !== '' ? given.trim() : undefined;
+}
+
 function keyOf({ headers }: FastifyRequest): string | undefined {
-  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
+  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1] ?? namedKeyOf(headers);
   if (bearer !== undefined || headers.upgrade?.toLowerCase() !== 'websocket') return bearer;
   const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
   return protocols.find((name) => name.startsWith(keyProtocol))?.slice(keyProtocol.length);
