@@ -82,6 +82,9 @@ export interface SourceFile {
   fromWeb?: boolean;
 }
 
+/** What the sender wants of the text of a document. */
+export type ReadingOptions = Pick<SourceFile, 'keepRevisions'>;
+
 /** Limits that protect the service from hostile or damaged files. */
 export interface ReadingLimits {
   /** Limit for the pages of a PDF. */

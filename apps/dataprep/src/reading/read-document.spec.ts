@@ -227,7 +227,7 @@ describe('markdown', () => {
     ].join('\n');
     expect(await outline('guide.md', text)).toEqual([
       ['h1', 'Start'],
-      ['paragraph', 'Some styled text with code, a link and a break.'],
+      ['paragraph', 'Some styled text with code, a link (https://x.y) and a break.'],
       ['list-item', 'one'],
       ['list-item', 'nested'],
       ['list-item', 'two'],

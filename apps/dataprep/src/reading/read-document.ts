@@ -18,6 +18,7 @@ import {
   defaultReadingLimits,
   type ParsedDocument,
   type ReadingLimits,
+  type ReadingOptions,
   type SourceFile,
 } from './parsed-document.js';
 
@@ -34,7 +35,9 @@ const fileReaders: Partial<Record<DocumentType, FileReader>> = {
   rtf: readRtf,
 };
 
-const textReaders: Partial<Record<DocumentType, (text: string) => ParsedDocument>> = {
+type TextReader = (text: string, options: ReadingOptions) => ParsedDocument;
+
+const textReaders: Partial<Record<DocumentType, TextReader>> = {
   text: readPlainText,
   markdown: readMarkdown,
   html: readHtml,
@@ -95,6 +98,6 @@ function readAs(
   const readFile = fileReaders[type];
   if (readFile) return readFile(file, limits);
   const { text, assumedEncoding } = decodeText(file);
-  const document = textReaders[type]?.(text) ?? readPlainText(text);
+  const document = textReaders[type]?.(text, file) ?? readPlainText(text);
   return { ...document, ...(assumedEncoding && { assumedEncoding }) };
 }

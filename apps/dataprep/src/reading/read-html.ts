@@ -1,11 +1,15 @@
 import { load } from 'cheerio';
 import { documentDate } from './document-date.js';
+import { applyRevisions } from './html/html-revisions.js';
+import { LinkTargets } from './html/link-targets.js';
 import {
   collapseWhitespace,
   tidyLines,
   type BlockKind,
   type DocumentBlock,
   type ParsedDocument,
+  type ReadingOptions,
+  type ReadingWarning,
 } from './parsed-document.js';
 import type { TableCell } from './tables/table-grid.js';
 import { tableBlocks } from './tables/table-rows.js';
@@ -19,8 +23,8 @@ const headingTag = /^h[1-6]$/;
 
 /** Elements that are not content of the page: code, controls, hidden parts and navigation. */
 const dropped = [
-  'script, style, noscript, template, svg, canvas, iframe, object, nav, menu, dialog',
-  'form button, select, input, textarea, [hidden], [aria-hidden="true"], [role="navigation"]',
+  'script, style, template, svg, canvas, iframe, object, nav, menu, dialog',
+  'form button, select, input, textarea, [aria-hidden="true"], [role="navigation"]',
 ].join(', ');
 
 const blockTags = new Set(
@@ -30,17 +34,52 @@ const blockTags = new Set(
   ).split(' '),
 );
 
-/** Reads HTML like a browser: the main part of the page, without scripts and navigation. */
-export function readHtml(source: string): ParsedDocument {
-  const $ = load(source);
+/** What a page says to browsers without scripts. */
+const scriptNotice = /\b(?:java)?script|\bbrowser\b/i;
+/** The parts of a page with its own content. */
+const mainParts = 'main, [role="main"], article';
+
+/** Reads HTML like a browser without scripts: the main parts of the page, without navigation. */
+export function readHtml(source: string, { keepRevisions = false }: ReadingOptions = {}): ParsedDocument {
+  const $ = load(source, { scriptingEnabled: false });
   const title = collapseWhitespace($('head > title').first().text());
   const date = documentDate(fieldsOf($));
+  const revised = applyRevisions($, keepRevisions);
   $(dropped).remove();
-  const main = $('main, [role="main"]').first();
-  const root = main.text().trim() ? main : $('body');
-  const blocks = new BlockCollector($).collect(root[0]);
+  for (const element of $('noscript').toArray())
+    if (scriptNotice.test($(element).text())) $(element).remove();
+  const roots = mainPartsOf($);
+  const targets = $('a[href]')
+    .toArray()
+    .map(({ attribs }) => attribs['href'] ?? '');
+  const links = new LinkTargets(
+    targets,
+    targets.length > 0 ? roots.map((root) => $(root).text()).join(' ') : '',
+  );
+  const blocks = roots.flatMap((root) => new BlockCollector($, links).collect(root));
   const heading = blocks.find((block) => block.level === 1)?.text;
-  return { ...((title || heading) && { title: title || heading }), ...(date && { date }), blocks };
+  return {
+    ...((title || heading) && { title: title || heading }),
+    ...(date && { date }),
+    blocks,
+    ...(revised > 0 && !keepRevisions && { warnings: [leftOut(revised)] }),
+  };
+}
+
+const leftOut = (count: number): ReadingWarning => ({
+  code: 'hidden_part',
+  message: `${count} struck-out or hidden parts were left out.`,
+});
+
+/** The main parts of a page in order, with the articles outside of them; the whole page if it has none with text. */
+function mainPartsOf($: CheerioDocument): NonNullable<HtmlNode>[] {
+  const hasMain = $('main, [role="main"]')
+    .toArray()
+    .some((main) => $(main).text().trim() !== '');
+  if (!hasMain) return $('body').toArray();
+  return $(mainParts)
+    .toArray()
+    .filter((part) => $(part).parents(`${mainParts}, aside, footer`).length === 0);
 }
 
 /** What a page says about itself in `meta`. */
@@ -81,13 +120,30 @@ function findLayoutTables(root: HtmlNode): Set<HtmlNode> {
 /** Rows at the top of a table that may be headers by their style. */
 const maxStyledRows = 5;
 
+/** Elements that are read as a whole. A link around blocks is read block by block. */
+const inlineTags = new Set(['br', 'img']);
+
+const attributesOf = (node: NonNullable<HtmlNode>): Record<string, string> =>
+  'attribs' in node ? node.attribs : {};
+
+/** The text that stands for a picture; names of files and empty texts of decorations do not. */
+function descriptionOf(node: NonNullable<HtmlNode>): string {
+  const { alt = '', role = '' } = attributesOf(node);
+  const isText =
+    /\p{L}/u.test(alt) && role !== 'presentation' && !/\.(?:png|jpe?g|gif|svg|webp|avif)$/i.test(alt);
+  return isText ? ` ${alt} ` : '';
+}
+
 /** Walks the tree, and collects inline text until a block begins or ends. */
 class BlockCollector {
   private readonly blocks: DocumentBlock[] = [];
   private pending = '';
   private layoutTables: ReadonlySet<HtmlNode> = new Set();
 
-  constructor(private readonly $: CheerioDocument) {}
+  constructor(
+    private readonly $: CheerioDocument,
+    private readonly links: LinkTargets,
+  ) {}
 
   collect(root: HtmlNode | undefined): DocumentBlock[] {
     if (root) {
@@ -110,7 +166,8 @@ class BlockCollector {
       this.add({ kind: 'heading', level: Number(name[1]), text: this.textOf(node) }, kind);
     else if (name === 'pre') this.add({ kind: 'code', text: tidyLines(this.$(node).text()) }, kind);
     else if (name === 'table') this.addTable(node, kind);
-    else if (name === 'br') this.pending += ' ';
+    else if (inlineTags.has(name)) this.pending += this.rawText(node);
+    else if (name === 'a' && !this.hasBlocks(node)) this.pending += this.rawText(node);
     else if (blockTags.has(name)) this.visitBlock(name, node, kind);
     else this.visitChildren(node, kind);
   }
@@ -120,6 +177,13 @@ class BlockCollector {
     const inner = name === 'li' || name === 'dd' || name === 'dt' ? 'list-item' : kind;
     this.visitChildren(node, inner);
     this.flush(inner);
+  }
+
+  private hasBlocks(node: NonNullable<HtmlNode>): boolean {
+    return this.$(node)
+      .find('*')
+      .toArray()
+      .some(({ name }) => blockTags.has(name) || headingTag.test(name) || name === 'table' || name === 'pre');
   }
 
   private visitChildren(node: NonNullable<HtmlNode>, kind: BlockKind): void {
@@ -168,10 +232,18 @@ class BlockCollector {
   }
 
   private textOf(node: HtmlNode | undefined): string {
-    if (!node) return '';
-    const copy = this.$(node).clone();
-    copy.find('br, p, div, li').after(' ');
-    return collapseWhitespace(copy.text());
+    return node ? collapseWhitespace(this.rawText(node)) : '';
+  }
+
+  /** The text of a node with spaces around blocks, descriptions of pictures, and targets of links. */
+  private rawText(node: NonNullable<HtmlNode>): string {
+    if ('data' in node) return node.nodeType === textNode ? node.data : '';
+    const name = 'name' in node ? node.name : '';
+    if (name === 'br') return ' ';
+    if (name === 'img') return descriptionOf(node);
+    const text = 'children' in node ? node.children.map((child) => this.rawText(child)).join('') : '';
+    if (name === 'a') return this.links.shown(text, attributesOf(node)['href']);
+    return blockTags.has(name) ? ` ${text} ` : text;
   }
 
   private add(block: DocumentBlock, kind: BlockKind): void {
