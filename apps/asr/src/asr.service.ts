@@ -5,11 +5,13 @@ import { openRemoteTranscriber } from '#remote-engines';
 import {
   announceModel,
   baseEnvironmentSchema,
+  chosenWeights,
   count,
   HealthRegistry,
   Metrics,
   modelOptions,
   portSchema,
+  weightsSchema,
   seconds,
   type Profile,
 } from '#service-kit';
@@ -21,6 +23,8 @@ export const asrEnvironmentSchema = baseEnvironmentSchema.extend({
   ASR_PORT: portSchema.default(9099),
   /** A bundled name, a local directory or a hub id; default: the profile's model. With ASR_ENDPOINT: a model there. */
   ASR_MODEL_ID: z.string().optional(),
+  /** Precision of the weights of a local model. */
+  ASR_WEIGHTS: weightsSchema,
   /** A server with OpenAI's audio API to use in place of a local model. */
   ASR_ENDPOINT: z.url().optional(),
   /** Sent to that server as a bearer token. */
@@ -54,9 +58,14 @@ const knownModels = [
 /** Loads the configured model, or connects to its engine. Errors: an Error with the failed part and the reason. */
 export async function openTranscriber(environment: AsrEnvironment, profile: Profile): Promise<Transcriber> {
   const { ASR_ENDPOINT: endpoint, ASR_API_KEY: apiKey, ASR_MODEL_ID: model } = environment;
+  const compiledWeights = chosenWeights('ASR_WEIGHTS', environment.ASR_WEIGHTS, {
+    endpoint,
+    device: environment.DEVICE,
+  });
   if (endpoint) return openRemoteTranscriber({ endpoint, apiKey, model });
   const options = {
     ...modelOptions(environment, profile, model),
+    compiledWeights,
     workers: environment.ASR_WORKERS,
     beams: environment.ASR_BEAMS,
     windows: environment.ASR_WINDOWS,

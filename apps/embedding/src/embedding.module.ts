@@ -54,6 +54,7 @@ export class EmbeddingRpcController {
 const teiRequestSchema = z.object({
   inputs: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(2_048)]),
   truncate: z.boolean().default(false),
+  prompt_name: z.enum(['query', 'document', 'passage']).nullish(),
   normalize: z.literal(true, 'must be true: vectors are always normalized').optional(),
 });
 
@@ -69,10 +70,13 @@ export class EmbeddingController {
     @Call() call: HttpCall,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EmbeddingResponse> {
-    const { inputs, dimensions, encoding_format, model } = body;
+    const { inputs, dimensions, input_type, encoding_format, model } = body;
     // OPEA's clients send the model of their own engine. The one model of this service answers.
     if (isOtherModel(model, this.embedding.model.id)) setIgnored(reply, ['model']);
-    return embeddingResponse(await this.embedding.embed({ inputs, dimensions }, call), encoding_format);
+    return embeddingResponse(
+      await this.embedding.embed({ inputs, dimensions, input_type }, call),
+      encoding_format,
+    );
   }
 
   @Post('embed')
@@ -86,7 +90,9 @@ export class EmbeddingController {
     @Call() call: HttpCall,
   ): Promise<number[][]> {
     const inputs = typeof body.inputs === 'string' ? [body.inputs] : body.inputs;
-    const reply = await this.embedding.embed({ inputs, truncate: body.truncate }, call);
+    const { truncate, prompt_name: name } = body;
+    const input_type = name ? (name === 'query' ? 'query' : 'document') : undefined;
+    const reply = await this.embedding.embed({ inputs, truncate, input_type }, call);
     return decodeVectors(reply.vectors, reply.dimensions).map((vector) => [...vector]);
   }
 }

@@ -11,11 +11,13 @@ import { openRemoteEmbedder } from '#remote-engines';
 import {
   announceModel,
   baseEnvironmentSchema,
+  chosenWeights,
   HealthRegistry,
   loadProfile,
   Metrics,
   modelOptions,
   portSchema,
+  weightsSchema,
 } from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { z } from 'zod';
@@ -24,6 +26,11 @@ export const embeddingEnvironmentSchema = baseEnvironmentSchema.extend({
   EMBEDDING_PORT: portSchema.default(6000),
   /** A bundled name, a local directory or a hub id; default: the profile's model. */
   EMBEDDING_MODEL_ID: z.string().optional(),
+  /** Precision of the weights of a local model. */
+  EMBEDDING_WEIGHTS: weightsSchema,
+  /** Put in front of each query and each document before it is embedded; default: what the model's files name. */
+  EMBEDDING_QUERY_PREFIX: z.string().optional(),
+  EMBEDDING_DOCUMENT_PREFIX: z.string().optional(),
   /** A Text Embeddings Inference server to use in place of a local model. */
   TEI_EMBEDDING_ENDPOINT: z.url().optional(),
   /** Sent to that server as a bearer token. */
@@ -37,13 +44,20 @@ export const embedderToken = Symbol('embedder');
 /** Loads the configured model, or connects to its engine. Errors: an Error with the failed part and the reason. */
 export async function openEmbedder(environment: EmbeddingEnvironment): Promise<Embedder> {
   const { TEI_EMBEDDING_ENDPOINT: endpoint, TEI_API_KEY: apiKey } = environment;
-  if (endpoint) return openRemoteEmbedder({ endpoint, apiKey });
+  const { EMBEDDING_QUERY_PREFIX: query, EMBEDDING_DOCUMENT_PREFIX: document } = environment;
+  const prefixes = { ...(query !== undefined && { query }), ...(document !== undefined && { document }) };
+  const compiledWeights = chosenWeights('EMBEDDING_WEIGHTS', environment.EMBEDDING_WEIGHTS, {
+    endpoint,
+    device: environment.DEVICE,
+  });
+  if (endpoint) return openRemoteEmbedder({ endpoint, apiKey, prefixes });
   const profile = loadProfile(environment.MEGANEST_PROFILE);
   return announceModel(
-    await loadEmbedder(
-      environment.EMBEDDING_MODEL_ID ?? profile.embedding.model,
-      modelOptions(environment, profile, environment.EMBEDDING_MODEL_ID),
-    ),
+    await loadEmbedder(environment.EMBEDDING_MODEL_ID ?? profile.embedding.model, {
+      ...modelOptions(environment, profile, environment.EMBEDDING_MODEL_ID),
+      prefixes,
+      compiledWeights,
+    }),
   );
 }
 
@@ -76,10 +90,11 @@ export class EmbeddingService implements OnApplicationShutdown {
     request: EmbedRequest,
     { signal, priority = 'interactive' }: Pick<EmbedOptions, 'signal' | 'priority'>,
   ): Promise<EmbedReply> {
-    const { inputs, truncate } = request;
+    const { inputs, truncate, input_type: inputType } = request;
     return this.metrics.measure('embed', async () => {
       const { vectors, promptTokens } = await this.embedder.embed(inputs, {
         truncate,
+        inputType,
         signal,
         priority: inputs.length > mostInteractiveInputs ? 'bulk' : priority,
       });

@@ -11,10 +11,12 @@ import { openRemoteReranker } from '#remote-engines';
 import {
   announceModel,
   baseEnvironmentSchema,
+  chosenWeights,
   HealthRegistry,
   Metrics,
   modelOptions,
   portSchema,
+  weightsSchema,
   type Profile,
 } from '#service-kit';
 import { firstWords } from '#text';
@@ -26,6 +28,8 @@ export const rerankingEnvironmentSchema = baseEnvironmentSchema.extend({
   RERANKING_PORT: portSchema.default(8000),
   /** A bundled name, a local directory or a hub id; default: the profile's model. */
   RERANK_MODEL_ID: z.string().optional(),
+  /** Precision of the weights of a local model. */
+  RERANKING_WEIGHTS: weightsSchema,
   /** A Text Embeddings Inference server to use in place of a local model. */
   TEI_RERANKING_ENDPOINT: z.url().optional(),
   /** Sent to that server as a bearer token. */
@@ -45,12 +49,16 @@ export const rerankerToken = Symbol('reranker');
 /** Loads the configured model, or connects to its engine. Errors: an Error with the failed part and the reason. */
 export async function openReranker(environment: RerankingEnvironment, profile: Profile): Promise<Reranker> {
   const { TEI_RERANKING_ENDPOINT: endpoint, TEI_API_KEY: apiKey } = environment;
+  const compiledWeights = chosenWeights('RERANKING_WEIGHTS', environment.RERANKING_WEIGHTS, {
+    endpoint,
+    device: environment.DEVICE,
+  });
   if (endpoint) return openRemoteReranker({ endpoint, apiKey });
   return announceModel(
-    await loadReranker(
-      environment.RERANK_MODEL_ID ?? profile.reranking.model,
-      modelOptions(environment, profile, environment.RERANK_MODEL_ID),
-    ),
+    await loadReranker(environment.RERANK_MODEL_ID ?? profile.reranking.model, {
+      ...modelOptions(environment, profile, environment.RERANK_MODEL_ID),
+      compiledWeights,
+    }),
   );
 }
 

@@ -62,7 +62,7 @@ export class QueryEmbedder {
   async embed(text: string, options: CallOptions): Promise<Float32Array> {
     const { vectors, dimensions } = await this.client.request(
       embed,
-      { inputs: [text], truncate: true },
+      { inputs: [text], truncate: true, input_type: 'query' },
       options,
     );
     const [vector] = decodeVectors(vectors, dimensions);

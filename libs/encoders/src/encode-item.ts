@@ -83,6 +83,8 @@ function indexOfRun(ids: readonly number[], run: readonly number[], from: number
 export interface ItemCoding {
   readonly tokenizer: TextTokenizer;
   readonly template: SequenceTemplate;
+  /** Texts become lower case first. */
+  readonly lowercases?: boolean;
   /** For models whose token types mark the words of a pair that match. */
   readonly matches?: ReaderTokens;
 }
@@ -107,9 +109,9 @@ export function encodeItem(
 ): readonly EncodedSequence[] | Exclude<EncoderOutcome, { tokens: number }> {
   if ('sequence' in item) return encodedSequence(item.sequence, limits);
   if ('query' in item) return encodePair(item, coding, limits);
-  const { tokenizer, template } = coding;
+  const { template } = coding;
   const room = limits.maxInputTokens - template.singleMarks;
-  const ids = 'ids' in item ? item.ids : tokenizer.encode(item.text);
+  const ids = 'ids' in item ? item.ids : encodeText(item.text, coding);
   const unknownToken = ids.find((id) => id >= limits.vocabularySize);
   if (unknownToken !== undefined) return { unknownToken };
   const wrapped = template.wrap(ids);
@@ -117,6 +119,10 @@ export function encodeItem(
   if ('inWindows' in item) return windowsOf(ids, room).map((window) => template.wrap(window));
   if (!item.truncate) return { tooLong: wrapped.ids.length };
   return [template.wrap(ids.slice(0, room))];
+}
+
+function encodeText(text: string, { tokenizer, lowercases }: ItemCoding): number[] {
+  return tokenizer.encode(lowercases ? text.toLowerCase() : text);
 }
 
 function encodedSequence(
@@ -157,12 +163,13 @@ function encodeMatches(
 
 function encodePlainPair(
   { query, passage, truncate }: PairItem,
-  { tokenizer, template }: ItemCoding,
+  coding: ItemCoding,
   maxInputTokens: number,
 ): EncodedSequence {
+  const { template } = coding;
   const room = truncate ? maxInputTokens - template.pairMarks : Infinity;
-  const passageIds = tokenizer.encode(passage);
-  const queryIds = tokenizer.encode(query);
+  const passageIds = encodeText(passage, coding);
+  const queryIds = encodeText(query, coding);
   const kept = keptTokens(queryIds.length, passageIds.length, room);
   return template.wrapPair(queryIds.slice(0, kept.query), passageIds.slice(0, kept.passage));
 }

@@ -8,7 +8,7 @@ import {
   toFloat32,
   TextTokenizer,
 } from '#models';
-import { compileEncoder, UnsupportedModelError } from '#onnx-compiler';
+import { compileEncoder, type CompileEncoderOptions } from '#onnx-compiler';
 import type {
   EncodedSequence,
   EncoderSettings,
@@ -17,7 +17,9 @@ import type {
   EncoderReady,
   EncoderResult,
 } from './encoder-pool.js';
-import { normalizeVector, poolTokens, scoresOf } from './pooling.js';
+import { scoresOf } from './classification-head.js';
+import { normalizeVector, poolTokens } from './sentence/pooling.js';
+import { SentenceHead } from './sentence/sentence-head.js';
 import { encodeItem, type ItemCoding, SequenceTemplate } from './encode-item.js';
 import { ReaderTokens } from './reader-tokens.js';
 import { raiseToMax } from './text-pieces.js';
@@ -40,9 +42,8 @@ async function loadCompiled(settings: EncoderSettings): Promise<LoadedSession> {
   const { onnxPath } = await compileEncoder(settings.directory, {
     cacheDir,
     weights,
-    task: settings.task === 'embed' ? 'embedding' : 'classification',
+    ...graphTask(settings),
     activations: settings.activations,
-    pooling: graphPooling(settings),
   });
   return loadSession(onnxPath, settings, `compiled ${weights}`);
 }
@@ -52,20 +53,27 @@ async function loadSession(file: string, settings: EncoderSettings, kind: string
   return { session, backend: `${backend} ${kind}` };
 }
 
-function graphPooling({ pooling, directory }: EncoderSettings): 'mean' | 'cls' {
-  if (pooling === 'mean' || pooling === 'cls') return pooling;
-  throw new UnsupportedModelError(`${pooling} pooling`, directory);
+/** The graph pools where it can; the worker pools the states of all tokens for any other head. */
+function graphTask({ head }: Pick<EncoderSettings, 'head'>): Pick<CompileEncoderOptions, 'task' | 'pooling'> {
+  if (!head) return { task: 'classification' };
+  const [pooling, ...others] = head.pooling;
+  const isUnit = others.length === 0 && head.steps.every(({ kind }) => kind === 'normalize');
+  return isUnit && (pooling === 'mean' || pooling === 'cls')
+    ? { task: 'embedding', pooling }
+    : { task: 'tokens' };
 }
 
 /** On a CPU larger batches are not faster, and padding costs time. */
 const batchLimits = { paddedTokens: 256, spread: 1.15 };
 
+const tokenOutputs = ['last_hidden_state', 'token_embeddings'];
 /** Output names of exporters, in order of preference. */
 const outputNames = {
-  embed: ['sentence_embedding', 'last_hidden_state', 'token_embeddings'],
-  rerank: ['logits'],
-  classify: ['logits'],
-} as const;
+  embedding: ['sentence_embedding', ...tokenOutputs],
+  // An exported graph with this output alone has all modules in it.
+  tokens: [...tokenOutputs, 'sentence_embedding'],
+  classification: ['logits'],
+};
 
 /** An encoder model in its worker thread: token ids in, vectors or scores out. */
 export class EncoderModel {
@@ -76,9 +84,11 @@ export class EncoderModel {
     tokenizer: TextTokenizer,
     private readonly loaded: LoadedGraph,
     private readonly outputName: string,
+    private readonly head: SentenceHead,
   ) {
     this.coding = {
       tokenizer,
+      lowercases: settings.lowercases,
       template: SequenceTemplate.from(tokenizer),
       ...(settings.marksMatches && { matches: new ReaderTokens((word) => tokenizer.encode(word)) }),
     };
@@ -94,14 +104,15 @@ export class EncoderModel {
     const tokenizer = await TextTokenizer.load(settings.directory);
     const loaded = await loadGraph(settings);
     const { session } = loaded;
-    const wanted = outputNames[settings.task];
+    const wanted = outputNames[graphTask(settings).task];
     const outputName = wanted.find((name) => session.outputNames.includes(name));
     if (!outputName) {
       throw new ModelLoadError(
         `The graph of ${settings.directory} gives ${session.outputNames.join(', ')}; ${settings.task} needs ${wanted.join(' or ')}.`,
       );
     }
-    return new EncoderModel(settings, tokenizer, loaded, outputName);
+    const head = await SentenceHead.load(settings.head?.steps ?? []);
+    return new EncoderModel(settings, tokenizer, loaded, outputName, head);
   }
 
   /** Encodes the items and runs them in batches of similar length; refused items get an outcome with the reason. */
@@ -165,14 +176,16 @@ export class EncoderModel {
 
   private resultOf(values: Float32Array, dims: readonly number[], row: number, tokens: number): Float32Array {
     const width = dims.at(-1)!;
-    const own = () => values.slice(row * width, (row + 1) * width);
-    if (this.settings.task === 'rerank') return own();
-    if (this.settings.task === 'classify') return scoresOf(own(), this.settings.scores ?? 'softmax');
-    if (dims.length === 2) return normalizeVector(own());
-    const start = row * dims[1]! * width;
-    return normalizeVector(
-      poolTokens(values.subarray(start, start + tokens * width), width, this.settings.pooling),
-    );
+    const start = row * (dims.length === 2 ? 1 : dims[1]!) * width;
+    const { task, head, scores = 'softmax' } = this.settings;
+    const result =
+      dims.length === 2
+        ? values.slice(start, start + width)
+        : this.head.apply(
+            poolTokens(values.subarray(start, start + tokens * width), width, head?.pooling ?? ['cls']),
+          );
+    if (task === 'embed') return normalizeVector(result);
+    return task === 'classify' ? scoresOf(result, scores) : result;
   }
 }
 

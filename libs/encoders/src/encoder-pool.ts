@@ -2,7 +2,9 @@ import { PrioritizedQueue, type Priority } from '#batching';
 import { MegaNestError } from '#contracts';
 import { WorkerChannel, type EngineChoice, type EngineSettings, type Device } from '#models';
 import { builtFile } from '#paths';
-import type { Pooling, ScoreFunction } from './pooling.js';
+import type { ScoreFunction } from './classification-head.js';
+import type { PoolingMode } from './sentence/pooling.js';
+import type { HeadStep } from './sentence/sentence-modules.js';
 
 /** The task of an encoder. */
 export type EncoderTask = 'embed' | 'rerank' | 'classify';
@@ -20,7 +22,10 @@ export interface EncoderSettings {
   /** Token ids are below this. */
   readonly vocabularySize: number;
   readonly padTokenId: number;
-  readonly pooling: Pooling;
+  /** What follows the token states; absent if the checkpoint's own classifier does. */
+  readonly head?: { readonly pooling: readonly PoolingMode[]; readonly steps: readonly HeadStep[] };
+  /** Texts become lower case before the tokenizer reads them. */
+  readonly lowercases: boolean;
   /** True if token types mark the words of a pair that match, as in nano-rerank. */
   readonly marksMatches: boolean;
   /** With `classify`: the function from logits to scores. */

@@ -4,6 +4,7 @@ import { MegaNestError, type ModelInfo } from '#contracts';
 import {
   canCompileEncoder,
   engineSettings,
+  ModelLoadError,
   readOptionalJson,
   readEncoderConfig,
   resolveModel,
@@ -20,7 +21,10 @@ import {
   type EncoderSettings,
   type EncoderTask,
 } from './encoder-pool.js';
-import { readClassificationHead, readPooling, type Pooling } from './pooling.js';
+import { readClassificationHead } from './classification-head.js';
+import type { PoolingMode } from './sentence/pooling.js';
+import { readSentenceModules, usualPooling, type SentenceModules } from './sentence/sentence-modules.js';
+import { revisionWithHead } from './sentence/sentence-revision.js';
 
 /** Options of the functions that load encoders. */
 export interface EncoderLoadOptions extends ModelLoadOptions {
@@ -36,7 +40,7 @@ export interface EncoderLoadOptions extends ModelLoadOptions {
    */
   readonly activations?: 'row' | 'tensor';
   /** Overrides the pooling in the model's files. */
-  readonly pooling?: Pooling;
+  readonly pooling?: PoolingMode | readonly PoolingMode[];
 }
 
 /** The parts that models of every task have. */
@@ -55,8 +59,7 @@ class LoadedEncoder {
     readonly info: ModelInfo,
     readonly pool: EncoderPool,
     readonly ready: EncoderReady,
-    /** Directory of the model's files. */
-    readonly directory: string,
+    readonly modules: SentenceModules,
     /** Labels of a classifier, if its config.json names them. */
     readonly labels?: readonly string[],
   ) {
@@ -102,8 +105,10 @@ export async function loadEncoder(
   options: EncoderLoadOptions,
 ): Promise<LoadedEncoder> {
   const { id, directory } = await resolveModel(source, options, canCompileEncoder);
-  const head = task === 'classify' ? await readClassificationHead(directory) : undefined;
-  const settings = { ...(await encoderSettings(task, id, directory, options)), scores: head?.scores };
+  const modules = await readSentenceModules(directory);
+  const labels = task === 'classify' ? await readClassificationHead(modules.directory) : undefined;
+  const head = headOf(task, id, modules, options);
+  const settings = { ...(await encoderSettings(task, modules, options)), head, scores: labels?.scores };
   const pool = new EncoderPool(settings, {
     hangLimitMs: options.hangLimitMs,
     workers: options.workers ?? availableParallelism(),
@@ -113,8 +118,9 @@ export async function loadEncoder(
     const ready = await pool.start();
     const weights = await describeWeights(ready.weightsFile, settings.engine.compiledDirectory);
     const { maxInputTokens } = settings;
-    const info = { id, ...weights, backend: ready.backend, maxInputTokens };
-    return new LoadedEncoder(info, pool, ready, directory, head?.labels);
+    const revision = await revisionWithHead(weights.revision, modules);
+    const info = { id, ...weights, revision, backend: ready.backend, maxInputTokens };
+    return new LoadedEncoder(info, pool, ready, modules, labels?.labels);
   } catch (error) {
     await pool.close();
     throw error;
@@ -123,10 +129,9 @@ export async function loadEncoder(
 
 async function encoderSettings(
   task: EncoderTask,
-  id: string,
-  directory: string,
+  { directory, maxTokens = Infinity, lowercases }: SentenceModules,
   options: EncoderLoadOptions,
-): Promise<EncoderSettings> {
+): Promise<Omit<EncoderSettings, 'head'>> {
   const config = await readEncoderConfig(directory);
   return {
     task,
@@ -135,27 +140,36 @@ async function encoderSettings(
     activations: options.activations ?? 'row',
     device: options.device ?? 'auto',
     threads: 1,
-    maxInputTokens: Math.min(await readMaxTokens(directory), options.maxInputTokens ?? Infinity),
+    maxInputTokens: Math.min(maxTokens, await readMaxTokens(directory), options.maxInputTokens ?? Infinity),
     vocabularySize: config.vocab_size ?? Number.MAX_SAFE_INTEGER,
     marksMatches: config.token_types === 'matches',
     padTokenId: config.pad_token_id ?? 0,
-    pooling: options.pooling ?? (await readPooling(directory, id)),
+    lowercases,
   };
 }
 
-const sentenceConfigSchema = z.looseObject({ max_seq_length: z.int().nullish() });
+/** What follows the token states. Errors: ModelLoadError if the modules do not fit the task. */
+function headOf(
+  task: EncoderTask,
+  id: string,
+  { directory, pooling, steps }: SentenceModules,
+  options: EncoderLoadOptions,
+): EncoderSettings['head'] {
+  if (task === 'embed') return { pooling: [options.pooling ?? pooling ?? usualPooling(id)].flat(), steps };
+  if (steps.length === 0) return undefined;
+  if (pooling) return { pooling, steps };
+  throw new ModelLoadError(
+    `${directory}: modules.json has a ${steps[0]!.kind} module without a Pooling before it, which is not supported.`,
+  );
+}
+
 const tokenizerConfigSchema = z.looseObject({ model_max_length: z.number().nullish() });
 
 /** RoBERTa counts positions from after its padding id, so two of them are unused. */
 const reservedPositions: Readonly<Record<string, number>> = { roberta: 2, 'xlm-roberta': 2, camembert: 2 };
 
 async function readMaxTokens(directory: string): Promise<number> {
-  const sentence = await readOptionalJson(directory, 'sentence_bert_config.json', sentenceConfigSchema);
   const tokenizer = await readOptionalJson(directory, 'tokenizer_config.json', tokenizerConfigSchema);
   const { model_type: type, max_position_embeddings: positions = 512 } = await readEncoderConfig(directory);
-  return Math.min(
-    sentence?.max_seq_length ?? Infinity,
-    tokenizer?.model_max_length ?? Infinity,
-    positions - (reservedPositions[type] ?? 0),
-  );
+  return Math.min(tokenizer?.model_max_length ?? Infinity, positions - (reservedPositions[type] ?? 0));
 }

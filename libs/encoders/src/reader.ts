@@ -21,7 +21,7 @@ export interface Reader extends EncoderHandle {
 /** Loads a reader: a bundled name or a folder. Errors: ModelLoadError. */
 export async function loadReader(source: string, options: EncoderLoadOptions = {}): Promise<Reader> {
   const encoder = await loadEncoder('rerank', source, options);
-  const { directory } = encoder;
+  const { directory } = encoder.modules;
   const tokenizer = await TextTokenizer.load(directory);
   const tokens = new ReaderTokens((word) => tokenizer.encode(word));
   return {

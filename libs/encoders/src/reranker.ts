@@ -1,3 +1,5 @@
+import { ModelLoadError } from '#models';
+import { readPrefixes } from './sentence/sentence-settings.js';
 import { loadEncoder, type EncoderHandle, type EncoderLoadOptions } from './load-encoder.js';
 
 /** Result of {@link Reranker.rerank}. */
@@ -27,6 +29,12 @@ export interface Reranker extends EncoderHandle {
 /** Loads a cross-encoder: a bundled name, a folder, or an id on the Hugging Face hub. Errors: ModelLoadError. */
 export async function loadReranker(source: string, options: EncoderLoadOptions = {}): Promise<Reranker> {
   const encoder = await loadEncoder('rerank', source, options);
+  if ((await readPrefixes(encoder.modules)).other) {
+    await encoder.handle.close();
+    throw new ModelLoadError(
+      `${encoder.modules.root}: a default prompt of a cross-encoder is not supported.`,
+    );
+  }
   return {
     ...encoder.handle,
     rerank: async (query, texts, { truncate = true, signal } = {}) => {

@@ -9,12 +9,12 @@ export {
   type WeightPrecision,
 } from './decoder/compile-decoder.js';
 export { type DecoderShape, readDecoderShape } from './decoder/decoder-config.js';
-export { compileEncoder } from './encoder/compile-encoder.js';
+export { compileEncoder, type CompileEncoderOptions } from './encoder/compile-encoder.js';
 export { readEncoderShape } from './encoder/encoder-config.js';
 export { exportModel } from './export-model.js';
 export { OnnxTensors } from './onnx/read-tensors.js';
 export { fileDigest, hashFile } from './compile-cache.js';
-export { countParameters } from './checkpoint/safetensors.js';
+export { countParameters, readTensors } from './checkpoint/safetensors.js';
 export type { BlockSize } from './quantization/blocks.js';
 export { quantizeCheckpoint } from './quantization/quantize.js';
 export { UnsupportedModelError } from './config-file.js';

@@ -1,4 +1,4 @@
-import { decodeVectors, encodeVector, type embed, type ReplyOf } from '#contracts';
+import { decodeVectors, embeddingParametersSchema, encodeVector, type embed, type ReplyOf } from '#contracts';
 import { z } from 'zod';
 
 const text = z.string().min(1, 'must not be empty');
@@ -25,6 +25,7 @@ export const embeddingRequestSchema = z
     model: z.string().optional(),
     encoding_format: z.enum(['float', 'base64']).default('float'),
     dimensions: z.int().min(1).optional(),
+    input_type: embeddingParametersSchema.shape.input_type,
     user: z.string().optional(),
   })
   .transform(({ input, text: older, ...rest }, context) => {

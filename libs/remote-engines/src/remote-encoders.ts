@@ -1,5 +1,6 @@
 import { MegaNestError, type ModelInfo } from '#contracts';
 import {
+  describePrefixes,
   maxScores,
   splitInHalf,
   splitTexts,
@@ -9,6 +10,7 @@ import {
   type EmbedOptions,
   type Reranker,
   type TextPiece,
+  withPrefix,
 } from '#encoders';
 import { z } from 'zod';
 import { type RemoteOptions, RemoteServer } from './remote-server.js';
@@ -85,14 +87,23 @@ class TeiServer {
 
 const embeddingsSchema = z.array(z.array(z.number()));
 
-/** Embeds on a Text Embeddings Inference server. Errors: service_unavailable, bad_upstream for any other server. */
-export async function openRemoteEmbedder(options: RemoteOptions): Promise<Embedder> {
+/**
+ * Embeds on a Text Embeddings Inference server. `prefixes`: in front of a query and of a document. Errors:
+ * service_unavailable, bad_upstream for any other server.
+ */
+export async function openRemoteEmbedder({
+  prefixes: { query = '', document = '' } = {},
+  ...options
+}: RemoteOptions & { prefixes?: { query?: string; document?: string } }): Promise<Embedder> {
   const server = await TeiServer.open('embedding', options);
   const { vectors } = await embed(server, ['dimensions']);
   const dimensions = vectors[0]?.length ?? 0;
   return {
-    info: { ...server.info, dimensions },
-    embed: (inputs, given) => embed(server, inputs, given),
+    info: { ...server.info, dimensions, ...describePrefixes({ query, document }) },
+    embed: (inputs, given) => {
+      const prefix = given?.inputType ? { query, document }[given.inputType] : '';
+      return embed(server, withPrefix(inputs, prefix), given);
+    },
     close: () => Promise.resolve(),
   };
 }

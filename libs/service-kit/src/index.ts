@@ -11,7 +11,14 @@ export {
 } from './config/environment.js';
 export { bytes, count, days, milliseconds, seconds } from './config/variables.js';
 export { messagingOptions, natsAccess, natsEnvironmentShape } from './config/nats-access.js';
-export { announceModel, hubCacheOf, modelOptions, progressBar } from './config/model-options.js';
+export {
+  announceModel,
+  chosenWeights,
+  hubCacheOf,
+  modelOptions,
+  progressBar,
+  weightsSchema,
+} from './config/model-options.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { serviceIdentity, version, type ServiceIdentity } from './service-identity.js';
 export { Admission, clientOf } from './http/admission.js';

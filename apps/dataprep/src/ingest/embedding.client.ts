@@ -117,7 +117,7 @@ export class TextEmbedder {
   #request(inputs: string[]): Promise<Float32Array[]> {
     return withPatience(this.call, async () => {
       const call = { ...this.call, priority: 'bulk' as const };
-      const reply = await this.rpc.request(embed, { inputs, truncate: true }, call);
+      const reply = await this.rpc.request(embed, { inputs, truncate: true, input_type: 'document' }, call);
       const vectors = decodeVectors(reply.vectors, reply.dimensions);
       if (vectors.length === inputs.length) return vectors;
       const detail = `it answered ${vectors.length} vectors for ${inputs.length} texts`;

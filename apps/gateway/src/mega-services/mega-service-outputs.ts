@@ -86,11 +86,11 @@ export class MegaServiceOutputs {
 
   async vectors(
     definition: MegaServiceDefinition,
-    { inputs, model, dimensions }: EmbeddingRequest,
+    { inputs, model, dimensions, input_type }: EmbeddingRequest,
     call: HttpCall,
   ): Promise<ReplyOf<typeof embed>> {
     const parameters = pickParameters(definition, { dimensions });
-    const embeddings = { inputs, model };
+    const embeddings = { inputs, model, input_type };
     const { output } = await this.#result(
       definition,
       this.runner.start(definition, { messages: [], embeddings }, parameters, call),

@@ -66,7 +66,7 @@ export interface MegaServiceRequest extends Conversation {
   /** Fields for a language model of a remote engine. */
   labels?: RequestLabels;
   /** The inputs of a request for embeddings. */
-  embeddings?: Pick<RequestOf<typeof embed>, 'inputs' | 'model'>;
+  embeddings?: Pick<RequestOf<typeof embed>, 'inputs' | 'model' | 'input_type'>;
 }
 
 /** The arguments of one call of a node's service. */

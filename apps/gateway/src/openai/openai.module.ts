@@ -66,12 +66,12 @@ export class EmbeddingsController {
    * that is not served.
    */
   async #embed(body: EmbeddingRequest, call: HttpCall): Promise<ReplyOf<typeof embed>> {
-    const { inputs, dimensions, model } = body;
+    const { inputs, dimensions, input_type, model } = body;
     const definition = this.megaServices.findByPath('/v1/embeddings');
     const isService = definition && outputKindOf(definition) === 'vectors';
     const reply = isService
       ? await this.outputs.vectors(definition, body, call)
-      : await this.client.request(embed, { inputs, dimensions, model }, call);
+      : await this.client.request(embed, { inputs, dimensions, input_type, model }, call);
     if (!isService || model !== definition.name) assertServedModel(model, reply.model);
     return reply;
   }

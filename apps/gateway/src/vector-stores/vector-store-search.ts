@@ -66,7 +66,11 @@ export class VectorStoreSearch {
   }
 
   async #embed(queries: readonly string[], call: CallOptions): Promise<Float32Array[]> {
-    const reply = await this.rpc.request(embed, { inputs: [...queries], truncate: true }, call);
+    const reply = await this.rpc.request(
+      embed,
+      { inputs: [...queries], truncate: true, input_type: 'query' },
+      call,
+    );
     return decodeVectors(reply.vectors, reply.dimensions);
   }
 

@@ -138,7 +138,11 @@ export class WritingService {
     let promptTokens = 0;
     for (let first = 0; first < texts.length; first += batchSize) {
       const inputs = texts.slice(first, first + batchSize);
-      const reply = await this.client.request(embed, { inputs, truncate: true }, call);
+      const reply = await this.client.request(
+        embed,
+        { inputs, truncate: true, input_type: 'document' },
+        call,
+      );
       vectors.push(...decodeVectors(reply.vectors, reply.dimensions));
       promptTokens += reply.promptTokens;
     }

@@ -8,6 +8,12 @@ export const embeddingParametersSchema = z.object({
     .max(4096)
     .optional()
     .describe('Truncate each vector to this width and normalize it again'),
+  input_type: z
+    .enum(['query', 'document'])
+    .optional()
+    .describe(
+      'What the inputs are: models with prefixes put another one in front of a query than of a document',
+    ),
   truncate: z.boolean().optional().describe('Cut inputs that are too long instead of refusing them'),
 });
 export type EmbeddingParameters = z.infer<typeof embeddingParametersSchema>;

@@ -48,6 +48,10 @@ export const modelInfoSchema = z.object({
     .describe('maxInputTokens is an assumption: the engine does not report it'),
   created: z.int().describe('Unix seconds'),
   dimensions: z.int().optional().describe('Width of the vectors; embedders only'),
+  prefixes: z
+    .object({ query: z.string(), document: z.string() })
+    .optional()
+    .describe('Texts that it puts in front of a query and of a document; embedders only'),
   modalities: z
     .array(z.enum(['text', 'image']))
     .optional()

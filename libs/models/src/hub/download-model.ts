@@ -15,6 +15,7 @@ import {
   findGraph,
   indexFile,
   isComplete,
+  listModuleFiles,
   listShards,
   missingFile,
   smallFiles,
@@ -130,6 +131,8 @@ class Download {
     const missing = missingFile((file) => files.has(file));
     if (missing !== undefined) throw new ModelNotFoundError(`The hub model "${id}" has no ${missing}.`);
     await this.fetch(smallFiles.filter((file) => files.has(file)));
+    const snapshot = this.folder.snapshot(commit);
+    await this.fetch((await listModuleFiles(id, snapshot)).filter((file) => files.has(file)));
     const weights = await this.chooseWeights();
     this.totalBytes = this.sizeOf([...this.fetched, ...weights]);
     await this.fetch(weights);

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { onnxCandidates, type WeightType } from '../model/load-options.js';
-import { ModelLoadError, readJson } from '../model/model-files.js';
+import { ModelLoadError, readJson, readOptionalJson } from '../model/model-files.js';
 
 /** A hub model, and its branch, tag or commit. */
 export interface HubModel {
@@ -115,12 +115,32 @@ export const smallFiles = [
   'chat_template.jinja',
   'chat_template.json',
   'modules.json',
+  'config_sentence_transformers.json',
   'preprocessor_config.json',
   'processor_config.json',
   'vocab.json',
   'sentence_bert_config.json',
-  '1_Pooling/config.json',
 ];
+
+const modulesSchema = z.array(z.looseObject({ path: z.string(), type: z.string() }));
+
+/**
+ * Returns the files of the modules that follow the transformer in modules.json; the pooling's without modules.json.
+ * Weights only for those that have any. Throws ModelLoadError for a folder outside the model.
+ */
+export async function listModuleFiles(id: string, snapshot: string): Promise<string[]> {
+  const modules = await readOptionalJson(snapshot, 'modules.json', modulesSchema);
+  const pooling = '1_Pooling/config.json';
+  if (!modules) return [pooling];
+  return modules
+    .filter(({ path: folder }) => folder !== '')
+    .flatMap(({ path: folder, type }) => {
+      const hasWeights = /\.(Dense|LayerNorm)$/.test(type);
+      const isRequired = hasWeights || type.endsWith('.Pooling');
+      const names = [...(isRequired ? ['config.json'] : []), ...(hasWeights ? ['model.safetensors'] : [])];
+      return names.map((name) => insideModel(id, `${folder}/${name}`));
+    });
+}
 
 /** Returns the first required file that is missing. Speech models with a list of units need no tokenizer. */
 export function missingFile(has: (file: string) => boolean): string | undefined {
@@ -159,6 +179,7 @@ export async function isComplete(
 ): Promise<boolean> {
   const has = (file: string) => existsSync(path.join(snapshot, file));
   if (missingFile(has) !== undefined) return false;
+  if (has('modules.json') && !(await listModuleFiles(id, snapshot)).every(has)) return false;
   if (onnxCandidates(weights.types).some(has)) return true;
   if (!(await weights.canCompile())) return false;
   if (has(checkpointFile)) return true;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** Reads and validates a JSON file of a model folder; undefined if it does not exist. */
 export async function readOptionalJson<Schema extends z.ZodType>(
@@ -35,7 +35,7 @@ function parseJson<Schema extends z.ZodType>(
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const detail = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw new ModelLoadError(`${fullPath} is not valid: ${detail}`, { cause: error });
   }
 }

@@ -284,6 +284,18 @@ export async function withCheckpoint(
   }
 }
 
+/** Reads all tensors of a small checkpoint, by name. Errors: see {@link SafetensorsReader.open}. */
+export async function readTensors(modelDirectory: string): Promise<Map<string, Float32Array>> {
+  const reader = await SafetensorsReader.open(modelDirectory);
+  try {
+    const tensors = new Map<string, Float32Array>();
+    for (const name of reader.names()) tensors.set(name, await reader.readFloat32(name));
+    return tensors;
+  } finally {
+    await reader.close();
+  }
+}
+
 /** Number of weights of a checkpoint, from its headers. Errors: see {@link SafetensorsReader.open}. */
 export async function countParameters(modelDirectory: string): Promise<number> {
   const reader = await SafetensorsReader.open(modelDirectory);

@@ -45,6 +45,24 @@ describe('readDecoderShape', () => {
     expect(now.rope).toEqual({ theta: 500_000, scaling: { rope_type: 'linear', factor: 2 } });
   });
 
+  it("reads a rope for each type of layer, in transformers 5's form and in the older one", async () => {
+    const sizes = { model_type: 'gemma3_text', hidden_activation: 'gelu_pytorch_tanh', sliding_window: 8 };
+    const nested = await read({
+      ...sizes,
+      rope_parameters: {
+        full_attention: { rope_type: 'linear', factor: 8, rope_theta: 1_000_000 },
+        sliding_attention: { rope_type: 'default', rope_theta: 20_000 },
+      },
+    });
+    const older = await read({
+      ...sizes,
+      rope_scaling: { rope_type: 'linear', factor: 8 },
+      rope_local_base_freq: 20_000,
+    });
+    expect(nested).toEqual(older);
+    expect(nested.window?.rope?.theta).toBe(20_000);
+  });
+
   it('reads windows, and ends the context of a Qwen where its window does', async () => {
     expect(await read({ model_type: 'mistral', sliding_window: 1024 })).toMatchObject({
       contextLength: 4096,
@@ -67,6 +85,9 @@ describe('readDecoderShape', () => {
     [{ hidden_act: 'gelu' }, 'hidden_act "gelu"'],
     [{ rope_scaling: { rope_type: 'yarn', factor: 4 } }, 'rope_scaling of type "yarn"'],
     [{ partial_rotary_factor: 0.5 }, 'partial_rotary_factor 0.5'],
+    [{ rope_parameters: { full_attention: { rope_theta: 5 } } }, 'rope_parameters'],
+    [{ rope_parameters: { linear_attention: { rope_theta: 5 } } }, 'linear_attention'],
+    [{ layer_types: ['full_attention', 'linear_attention'] }, 'linear_attention'],
     [{ quantization_config: { quant_method: 'gptq' } }, 'quantization_config'],
     [{ num_key_value_heads: 3 }, '4 query heads over 3 KV heads'],
     [{ head_dim: 7 }, 'a head dimension of 7'],

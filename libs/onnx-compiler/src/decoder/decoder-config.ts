@@ -64,6 +64,9 @@ export type AttentionShape = Pick<
 };
 
 const ropeSchema = z.looseObject({
+  /** transformers 5 stores one rotary embedding for each type of layer, if they differ. */
+  full_attention: z.looseObject({}).optional(),
+  sliding_attention: z.looseObject({}).optional(),
   rope_theta: z.number().positive().optional(),
   rope_type: z.string().optional(),
   type: z.string().optional(),
@@ -128,7 +131,7 @@ function shapeOf(stored: unknown, modelDirectory: string): DecoderShape {
   const config = parseConfig(configSchema, stored, modelDirectory);
   const obstacle = findObstacle(config);
   if (obstacle) throw new UnsupportedModelError(obstacle, modelDirectory);
-  return toShape(config, readRope(config, modelDirectory));
+  return toShape(config, readRopes(config, modelDirectory));
 }
 
 /** Describes the first option that the graph does not support. */
@@ -144,21 +147,57 @@ function findObstacle(config: Config): string | undefined {
   if (config.attn_logit_softcapping || config.final_logit_softcapping) return 'logit softcapping';
   if (config.use_bidirectional_attention) return 'use_bidirectional_attention';
   if (partialRotary !== undefined && partialRotary !== 1) return `partial_rotary_factor ${partialRotary}`;
+  const layerType = config.layer_types?.find((type) => !/^(full|sliding)_attention$/.test(type));
+  if (layerType !== undefined) return `layer_types "${layerType}"`;
   if (!Number.isInteger(headDim) || headDim % 2 === 1) return `a head dimension of ${headDim}`;
   if (config.num_attention_heads % (config.num_key_value_heads ?? 1) !== 0)
     return `${config.num_attention_heads} query heads over ${config.num_key_value_heads} KV heads`;
   return undefined;
 }
 
-function readRope(config: Config, modelDirectory: string): RotaryEmbedding {
+/** Bases of rotary embeddings that a config.json may leave out, where they are not 10,000. */
+const usualTheta: Readonly<Record<string, number>> = { [gemma]: 1_000_000, smollm3: 2_000_000 };
+
+/** Rotary embeddings of the layers that attend to all positions, and of layers with a window. */
+interface Ropes {
+  readonly full: RotaryEmbedding;
+  readonly sliding: RotaryEmbedding;
+}
+
+/** Reads the rotary embeddings in the older form, or in that of transformers 5, which may have one for each type of layer. */
+function readRopes(config: Config, modelDirectory: string): Ropes {
   const stored = config.rope_parameters ?? config.rope_scaling ?? {};
+  const nested = Object.entries(stored).filter(([, value]) => typeof value === 'object' && value !== null);
+  const local: RotaryEmbedding = { theta: config.rope_local_base_freq, scaling: { rope_type: 'default' } };
+  const theta = config.rope_theta ?? usualTheta[config.model_type] ?? 10_000;
+  if (nested.length === 0) return { full: readRope(stored, theta, modelDirectory), sliding: local };
+  const { full_attention: full, sliding_attention: sliding = {} } = stored;
+  const unknown = nested.find(([name]) => name !== 'full_attention' && name !== 'sliding_attention');
+  if (unknown || !full || config.model_type !== gemma)
+    throw new UnsupportedModelError(
+      `rope_parameters of "${unknown?.[0] ?? 'each type of layer'}"`,
+      modelDirectory,
+    );
+  return {
+    full: readRope(full, theta, modelDirectory),
+    sliding: readRope(sliding, local.theta, modelDirectory),
+  };
+}
+
+function readRope(
+  stored: z.infer<typeof ropeSchema>,
+  usual: number,
+  modelDirectory: string,
+): RotaryEmbedding {
+  const partial = stored.partial_rotary_factor ?? 1;
+  if (partial !== 1) throw new UnsupportedModelError(`partial_rotary_factor ${partial}`, modelDirectory);
   const type = stored.rope_type ?? stored.type ?? 'default';
   const scaling = ropeScalingSchema.safeParse({ ...stored, rope_type: type });
   if (!scaling.success) throw new UnsupportedModelError(`rope_scaling of type "${type}"`, modelDirectory);
-  return { theta: stored.rope_theta ?? config.rope_theta ?? 10_000, scaling: scaling.data };
+  return { theta: stored.rope_theta ?? usual, scaling: scaling.data };
 }
 
-function toShape(config: Config, rope: RotaryEmbedding): DecoderShape {
+function toShape(config: Config, ropes: Ropes): DecoderShape {
   return {
     hiddenSize: config.hidden_size,
     layers: config.num_hidden_layers,
@@ -169,13 +208,13 @@ function toShape(config: Config, rope: RotaryEmbedding): DecoderShape {
     vocabularySize: config.vocab_size,
     contextLength: Math.min(config.max_position_embeddings, slidingWindow(config), maxContextLength),
     normEpsilon: config.rms_norm_eps,
-    rope,
+    rope: ropes.full,
     tiedEmbeddings: config.tie_word_embeddings ?? config.model_type === gemma,
     ...packingOf(config),
     ...(config.model_type === 'smollm3' && { rotatedLayers: rotatedLayers(config) }),
     ...(config.model_type === 'granite' && graniteFactors(config)),
     ...(config.model_type === 'mistral' && mistralWindow(config)),
-    ...(config.model_type === gemma && gemmaParts(config)),
+    ...(config.model_type === gemma && gemmaParts(config, ropes)),
   };
 }
 
@@ -212,12 +251,11 @@ function mistralWindow({ sliding_window: size, num_hidden_layers: layers }: Conf
 }
 
 /** Most layers have a window and have their own rotary base; every sixth layer attends to all positions. */
-function gemmaParts(config: Config) {
+function gemmaParts(config: Config, { sliding: rope }: Ropes) {
   const { layer_types: types, sliding_window: size, sliding_window_pattern: every } = config;
   const layers = Array.from({ length: config.num_hidden_layers }, (_, layer) =>
     types ? types[layer] === 'sliding_attention' : (layer + 1) % every !== 0,
   );
-  const rope: RotaryEmbedding = { theta: config.rope_local_base_freq, scaling: { rope_type: 'default' } };
   const width = config.query_pre_attn_scalar ?? config.head_dim ?? 256;
   return {
     isGemma: true,

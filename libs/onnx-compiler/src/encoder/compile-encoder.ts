@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { compileOnce } from '../compile-cache.js';
 import {
   readEncoderShape,
-  readGraphPooling,
   type EncoderShape,
   type GraphPooling,
   type ModernBertShape,
@@ -21,9 +20,9 @@ export interface CompileEncoderOptions {
   readonly cacheDir: string;
   /**
    * `embedding`: one vector per text; `classification`: the scores of the checkpoint's classifier, for example of a
-   * reranker.
+   * reranker; `tokens`: the states of all tokens, for a caller that pools them.
    */
-  readonly task: 'embedding' | 'classification';
+  readonly task: EncoderHead['task'];
   readonly weights: 'fp32' | 'int8';
   /**
    * Quantization of activations with int8 weights. `tensor` (default) is faster, but the last digits of a vector
@@ -32,24 +31,25 @@ export interface CompileEncoderOptions {
   readonly activations?: 'tensor' | 'row';
   /** Default: the kernel of this machine. */
   readonly kernel?: IntegerKernel;
-  /** With `embedding`; default: the model's 1_Pooling/config.json, otherwise mean. */
+  /** With `embedding`; default mean. */
   readonly pooling?: GraphPooling;
 }
 
 /**
  * A compiled encoder. Inputs, all int64 `[B, S]`, padded at the end: `input_ids`, `attention_mask` (1 for tokens, 0
  * for padding) and `token_type_ids` (only for models with segments). Output: `sentence_embedding` float32 `[B,
- * hiddenSize]`, pooled and of unit length; or `logits` float32 `[B, classes]`.
+ * hiddenSize]`, pooled and of unit length; or `logits` float32 `[B, classes]`; or `last_hidden_state` float32 `[B, S,
+ * hiddenSize]`.
  */
 export interface CompiledEncoder {
   readonly onnxPath: string;
-  readonly task: 'embedding' | 'classification';
+  readonly task: EncoderHead['task'];
   readonly hiddenSize: number;
   readonly vocabularySize: number;
   /** Maximum tokens of an input. */
   readonly contextLength: number;
   readonly weights: 'fp32' | 'int8';
-  /** Pooling of the tokens; absent for classification. */
+  /** Pooling of the tokens; only with `embedding`. */
   readonly pooling?: GraphPooling;
 }
 
@@ -62,10 +62,8 @@ export async function compileEncoder(
   modelDirectory: string,
   options: CompileEncoderOptions,
 ): Promise<CompiledEncoder> {
-  const head: Exclude<EncoderHead, { task: 'tokens' }> =
-    options.task === 'classification'
-      ? { task: 'classification' }
-      : { task: 'embedding', pooling: options.pooling ?? (await readGraphPooling(modelDirectory)) };
+  const { task, pooling = 'mean' } = options;
+  const head: EncoderHead = task === 'embedding' ? { task, pooling } : { task };
   const linear = linearMode(options);
   const kernel = linear === 'fp32' ? 'exact' : (options.kernel ?? (await detectIntegerKernel()));
   const graph: EncoderGraphOptions = { linear, kernel, head };

@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { parseConfig, readConfig, UnsupportedModelError } from '../config-file.js';
 
@@ -70,6 +67,8 @@ function readModernBertShape(stored: unknown, modelDirectory: string): ModernBer
     if (config[name] !== 'gelu') return unsupported(`${name} "${config[name]}"`);
   if (config.quantization_config) return unsupported('quantization_config');
   if (!Number.isInteger(headDim) || headDim % 2 === 1) return unsupported(`a head dimension of ${headDim}`);
+  const layerType = config.layer_types?.find((type) => !/^(full|sliding)_attention$/.test(type));
+  if (layerType !== undefined) return unsupported(`layer_types "${layerType}"`);
   for (const { rope_type: type } of ropes ? [ropes.full_attention, ropes.sliding_attention] : [])
     if (type !== 'default') return unsupported(`rope_parameters of type "${type}"`);
   const globalTheta = ropes?.full_attention.rope_theta ?? config.global_rope_theta;
@@ -182,21 +181,3 @@ function toShape(config: z.infer<typeof configSchema>, family: EncoderFamily): E
 
 /** Pooling of token vectors: their mean over the mask, or the first token's vector. */
 export type GraphPooling = 'mean' | 'cls';
-
-const poolingSchema = z.looseObject({
-  pooling_mode_cls_token: z.boolean().default(false),
-  pooling_mode_mean_tokens: z.boolean().default(false),
-});
-
-/**
- * Reads the pooling that sentence-transformers stored with the model; mean if it stored nothing. Errors:
- * UnsupportedModelError for another pooling.
- */
-export async function readGraphPooling(modelDirectory: string): Promise<GraphPooling> {
-  const path = join(modelDirectory, '1_Pooling', 'config.json');
-  if (!existsSync(path)) return 'mean';
-  const pooling = poolingSchema.parse(JSON.parse(await readFile(path, 'utf8')));
-  if (pooling.pooling_mode_cls_token) return 'cls';
-  if (pooling.pooling_mode_mean_tokens) return 'mean';
-  throw new UnsupportedModelError('a pooling other than mean and cls', modelDirectory);
-}

@@ -1,8 +1,29 @@
 import { join, resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { projectRoot } from '#paths';
-import type { BaseEnvironment } from './environment.js';
+import { z } from 'zod';
+import { EnvironmentError, type BaseEnvironment } from './environment.js';
 import type { Profile } from './profile.js';
+
+/** Precision of the weights of a local encoder or speech model; `auto`: int8 on the CPU. */
+export const weightsSchema = z.enum(['auto', 'int8', 'fp32']).default('auto');
+
+/**
+ * The precision in which a service compiles its model; undefined: by the device. Errors: EnvironmentError where the
+ * variable would have no effect.
+ */
+export function chosenWeights(
+  variable: string,
+  value: z.infer<typeof weightsSchema>,
+  { endpoint, device }: { endpoint: string | undefined; device: BaseEnvironment['DEVICE'] },
+): 'int8' | 'fp32' | undefined {
+  if (value === 'auto') return undefined;
+  if (endpoint !== undefined)
+    throw new EnvironmentError(`${variable}: applies only to a local model; unset it or the endpoint.`);
+  if (value === 'int8' && device !== 'auto' && device !== 'cpu')
+    throw new EnvironmentError(`${variable}: int8 runs on the processor; DEVICE is ${device}.`);
+  return value;
+}
 
 interface Download {
   readonly model: string;

@@ -76,7 +76,7 @@ describe('callEmbedding', () => {
   it('embeds the question as typed before a search, without waiting for the model', async () => {
     const { call, of, made } = setUp({ written: new Promise(() => undefined) });
     expect(await callEmbedding(call)).toBe(embedding);
-    expect(of('embed')).toEqual([{ truncate: true, k: 3, inputs: ['typed'] }]);
+    expect(of('embed')).toEqual([{ input_type: 'query', truncate: true, k: 3, inputs: ['typed'] }]);
     expect(made.embedding).toBeDefined();
   });
 
@@ -109,7 +109,7 @@ describe('callRetrieval', () => {
     const { call, of, made, details } = setUp({ found, inputs: { embedding } });
     made.embedding = { truncate: true };
     const documents = await callRetrieval(call);
-    expect(of('embed')).toEqual([{ truncate: true, inputs: ['first', 'second'] }]);
+    expect(of('embed')).toEqual([{ input_type: 'query', truncate: true, inputs: ['first', 'second'] }]);
     expect(of('retrieve')).toMatchObject([
       { k: 3, query: 'typed', embedding },
       { k: 3, query: 'first', embedding },

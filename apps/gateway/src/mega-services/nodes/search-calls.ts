@@ -57,7 +57,7 @@ function embedAll(
   parameters: Readonly<Record<string, unknown>>,
   inputs: string[],
 ): Promise<ReplyOf<typeof embed>> {
-  return client.request(embed, { ...parameters, inputs }, options);
+  return client.request(embed, { input_type: 'query', ...parameters, inputs }, options);
 }
 
 /**
