@@ -18,6 +18,7 @@ export const runtimePackages = [
   'onnxruntime-common',
   'onnxruntime-node',
   'opusscript',
+  'pdfjs-dist',
   'reflect-metadata',
   'swagger-ui-dist',
 ];
@@ -25,8 +26,12 @@ export const runtimePackages = [
 /** Only the install script of onnxruntime-node imports its dependencies `adm-zip` and `global-agent`. */
 const withoutDependencies = new Set(['onnxruntime-node']);
 
-/** Binaries of onnxruntime-node for other systems: 245 MB. Source maps are for browsers. */
+/** Of pdfjs-dist only the tables of fonts are used. */
+const unusedOfPdfjs = /pdfjs-dist\/(?!cmaps(?:\/|$)|package\.json$|LICENSE$)./;
+
+/** Leaves out binaries of onnxruntime-node for other systems (245 MB), and source maps, which are for browsers. */
 function isNeeded(path) {
+  if (unusedOfPdfjs.test(path.replaceAll(sep, '/'))) return false;
   const binary = /onnxruntime-node\/bin\/[^/]+\/([^/]+)(?:\/([^/]+))?/.exec(path.replaceAll(sep, '/'));
   if (!binary) return !path.endsWith('.js.map');
   const [, platform, architecture = process.arch] = binary;

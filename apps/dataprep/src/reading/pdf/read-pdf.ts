@@ -1,23 +1,14 @@
-import { getDocumentProxy } from 'unpdf';
-import { layOutPages, type TextRun } from './pdf-layout.js';
 import {
   unsupportedFile,
   type ParsedDocument,
   type ReadingLimits,
+  type ReadingWarning,
   type SourceFile,
 } from '../parsed-document.js';
-
-type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
-
-/** An item from pdf.js: text, or a mark (without `str`) that only encloses content. */
-interface PdfTextItem {
-  str?: string;
-  /** The text matrix: a, b, c, d, x, y. */
-  transform: number[];
-  width: number;
-  height: number;
-  hasEOL: boolean;
-}
+import { openPdf, type PdfDocument } from './content/open-pdf.js';
+import { readOutline, withOutline } from './layout/outline.js';
+import { readPageContent, type PageContent } from './content/page-content.js';
+import { layOutPages } from './pdf-layout.js';
 
 /**
  * Reads the text of a PDF in reading order, with page numbers. Throws `unsupported_file` for a PDF with a password,
@@ -32,43 +23,65 @@ export async function readPdf(
     if (pdf.numPages > limits.maxPages) {
       throw unsupportedFile(filename, `it has ${pdf.numPages} pages, more than ${limits.maxPages}`);
     }
-    const pages: TextRun[][] = [];
-    for (let number = 1; number <= pdf.numPages; number += 1) pages.push(await readRuns(pdf, number));
-    const blocks = layOutPages(pages);
-    if (blocks.length === 0) throw unsupportedFile(filename, 'it holds no text (it may be a scan)');
+    const pages: PageContent[] = [];
+    for (let number = 1; number <= pdf.numPages; number += 1) {
+      const page = await pdf.getPage(number);
+      pages.push(await readPageContent(pdf, page));
+      page.cleanup();
+    }
+    const blocks = withOutline(layOutPages(pages), await readOutline(pdf));
+    if (blocks.length === 0) throw unsupportedFile(filename, reasonOf(pages));
     const title = (await titleOf(pdf)) ?? blocks.find(({ level, page }) => level === 1 && page === 1)?.text;
-    return { ...(title && { title }), blocks };
+    const warnings = warningsOf(pages);
+    const tables = blocks.filter(({ startsTable }) => startsTable).length;
+    return {
+      ...(title && { title }),
+      blocks,
+      facts: { pages: pages.length, ...(tables > 0 && { tables }) },
+      ...(warnings.length > 0 && { warnings }),
+    };
   } finally {
     await pdf.cleanup();
     await pdf.destroy();
   }
 }
 
-async function openPdf(bytes: Uint8Array, filename: string): Promise<PdfDocument> {
-  try {
-    // The parser takes ownership of the buffer, so that it needs a copy. verbosity 0: errors only.
-    return await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
-  } catch (error) {
-    const { name, message } = error as Error;
-    const isLocked = name === 'PasswordException';
-    throw unsupportedFile(
-      filename,
-      isLocked ? 'it is locked by a password' : `it is not a valid PDF (${message})`,
-      error,
-    );
-  }
+/** Why a PDF has no text. */
+function reasonOf(pages: readonly PageContent[]): string {
+  return pages.some(({ unreadable }) => unreadable.glyphs > 0)
+    ? 'its fonts do not say which characters they show'
+    : 'it holds no text (it may be a scan)';
 }
 
-async function readRuns(pdf: PdfDocument, pageNumber: number): Promise<TextRun[]> {
-  const page = await pdf.getPage(pageNumber);
-  const { items } = await page.getTextContent();
-  page.cleanup();
-  return (items as PdfTextItem[]).flatMap((item) => {
-    if (item.str === undefined) return [];
-    const [, , skew = 0, scale = 0, x = 0, y = 0] = item.transform;
-    const size = Math.hypot(skew, scale) || item.height;
-    return [{ text: item.str, x, y, width: item.width, size, endsLine: item.hasEOL }];
-  });
+/** What was not read: characters of fonts without a text, and pages with pictures only. */
+function warningsOf(pages: readonly PageContent[]): ReadingWarning[] {
+  const warnings: ReadingWarning[] = [];
+  const unreadable = pagesWith(pages, (page) => page.unreadable.glyphs > 0);
+  if (unreadable.length > 0) {
+    const fonts = new Set(pages.flatMap((page) => [...page.unreadable.fonts]).filter(Boolean));
+    const count = pages.reduce((sum, page) => sum + page.unreadable.glyphs, 0);
+    const named = fonts.size > 0 ? ` (fonts ${[...fonts].slice(0, 5).join(', ')})` : '';
+    const message = `${count} characters on ${pageList(unreadable)} could not be read: the file does not say which they are${named}`;
+    warnings.push({ code: 'part_unreadable', message });
+  }
+  const empty = pagesWith(
+    pages,
+    (page) => page.readable === 0 && page.hasPictures && page.notes.length === 0,
+  );
+  if (empty.length > 0)
+    warnings.push({ code: 'picture_skipped', message: `the pictures on ${pageList(empty)} were not read` });
+  return warnings;
+}
+
+function pagesWith(pages: readonly PageContent[], hasPart: (page: PageContent) => boolean): number[] {
+  return pages.flatMap((page, index) => (hasPart(page) ? [index + 1] : []));
+}
+
+const maxListed = 10;
+
+function pageList(numbers: readonly number[]): string {
+  const listed = numbers.slice(0, maxListed).join(', ');
+  return `page${numbers.length > 1 ? 's' : ''} ${listed}${numbers.length > maxListed ? ' …' : ''}`;
 }
 
 async function titleOf(pdf: PdfDocument): Promise<string | undefined> {
