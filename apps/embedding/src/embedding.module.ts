@@ -3,6 +3,7 @@ import {
   describeEmbeddingModel,
   embed,
   isOtherModel,
+  tokensBounds,
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
@@ -17,6 +18,7 @@ import {
 } from '#openai-api';
 import {
   ApiOperation,
+  BodyBounds,
   Call,
   messagingOptions,
   SchemaPipe,
@@ -63,6 +65,7 @@ export class EmbeddingController {
   constructor(@Inject(EmbeddingService) private readonly embedding: EmbeddingService) {}
 
   @Post('v1/embeddings')
+  @BodyBounds(tokensBounds)
   @ApiOperation({ summary: 'Turn texts into vectors', answer: embeddingResponseSchema })
   @HttpCode(200)
   async embeddings(

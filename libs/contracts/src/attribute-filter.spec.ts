@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { attributeFilterSchema, metadataFilterSchema } from './attribute-filter.js';
 import { retrievalParametersSchema } from './services/retrieval.js';
-import { parseOrThrow } from './errors.js';
+import { parseOrThrow } from './validation.js';
 
 const parse = (filter: unknown) => parseOrThrow(attributeFilterSchema, filter);
 const paramOf = (filter: unknown) => {

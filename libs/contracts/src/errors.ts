@@ -1,6 +1,3 @@
-import type { z } from 'zod';
-import { readWrittenValues, withoutNulls, type TypeIssue } from './written-values.js';
-
 const requestError = (status: number, template: string) => ({
   status,
   type: 'invalid_request_error',
@@ -194,55 +191,4 @@ function fillTemplate(template: string, details: ErrorDetails): string {
     const ours = name === 'detail' || name === 'available';
     return shortened(String(value), ours ? longestMessage : longestValue);
   });
-}
-
-interface SchemaIssue extends TypeIssue {
-  readonly message: string;
-  /** The unknown fields of an object that accepts no other fields. */
-  readonly keys?: readonly string[];
-  /** The issues of each alternative of a union, with paths relative to the union. */
-  readonly errors?: readonly (readonly SchemaIssue[])[];
-}
-
-/** The deepest issue of a failed union: it belongs to the alternative that the caller most likely meant. */
-function deepest(issue: SchemaIssue): SchemaIssue {
-  const candidates = (issue.errors ?? []).flatMap((issues) => issues.slice(0, 1)).map(deepest);
-  const best = candidates.sort((a, b) => (b.path?.length ?? 0) - (a.path?.length ?? 0))[0];
-  if (!best?.path?.length) return issue;
-  return { message: best.message, path: [...(issue.path ?? []), ...best.path] };
-}
-
-/** A path in OpenAI's notation: `input[0].content[1]`. */
-function fieldPath(parts: readonly (PropertyKey | { readonly key: PropertyKey })[]): string {
-  const keys = parts.map((part) => (typeof part === 'object' ? part.key : part));
-  return keys
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .replace(/^\./, '');
-}
-
-/** Turns the first issue of a failed validation into a 400 whose `param` is the path of the field. */
-export function errorFromIssues(issues: readonly SchemaIssue[]): MegaNestError {
-  const issue = issues[0] && deepest(issues[0]);
-  const path = fieldPath([...(issue?.path ?? []), ...(issue?.keys?.slice(0, 1) ?? [])]);
-  const detail = path ? `${path}: ${issue?.message}` : (issue?.message ?? 'The request is invalid.');
-  return new MegaNestError('invalid_request', { detail, param: path || null });
-}
-
-/**
- * Parses with a schema; a mismatch throws `invalid_request` that names the field. Fields may hold null in place of nothing,
- * and numbers and booleans as texts: see {@link withoutNulls} and {@link readWrittenValues}.
- */
-export function parseOrThrow<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  let given: unknown = value;
-  let result = schema.safeParse(given);
-  for (const repair of [withoutNulls, readWrittenValues]) {
-    if (result.success) break;
-    const repaired = repair(given, result.error.issues);
-    if (repaired === undefined) continue;
-    given = repaired;
-    result = schema.safeParse(given);
-  }
-  if (result.success) return result.data;
-  throw errorFromIssues(result.error.issues);
 }

@@ -9,6 +9,7 @@ export * from './json-schema.js';
 export * from './patience.js';
 export * from './running-span.js';
 export * from './template-variables.js';
+export * from './validation.js';
 export * from './services/asr.js';
 export * from './services/dataprep.js';
 export * from './services/embedding.js';

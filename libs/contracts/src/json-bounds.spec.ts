@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { assertJsonBounds, bodyBounds } from './json-bounds.js';
 
-const bounds = { depth: 3, containers: 5, values: 12, keys: 4 };
+const bounds = { depth: 3, containers: 5, values: 12, elements: 8, keys: 4 };
 const check = (value: unknown) => () => assertJsonBounds(JSON.stringify(value), bounds);
 
 describe('assertJsonBounds', () => {
   it.each([
     ['nesting', [[[[]]]], /nested deeper than 3 levels/],
     ['empty objects', [{}, {}, {}, {}, {}, {}], /more than 5 objects and lists/],
-    ['numbers', Array.from({ length: 20 }, () => -1), /more than 12 elements and fields/],
-    ['fields of one object', { a: 1, b: 1, c: 1, d: 1, e: 1 }, /an object has more than 4 fields/],
+    ['numbers', [Array(7).fill(-1), Array(7).fill(-1)], /more than 12 elements and fields/],
+    ['elements of one list', Array.from({ length: 9 }, () => -1), /a list with more than 8 elements/],
+    ['fields of one object', { a: 1, b: 1, c: 1, d: 1, e: 1 }, /an object with more than 4 fields/],
   ])('refuses too much of %s', (_name, value, message) => {
     expect(check(value)).toThrow(message);
   });

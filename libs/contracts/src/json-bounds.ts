@@ -8,15 +8,32 @@ export interface JsonBounds {
   containers: number;
   /** Maximum elements of lists and fields of objects, in all. */
   values: number;
+  /** Maximum elements of one list. */
+  elements: number;
   /** Maximum fields of one object. */
   keys: number;
 }
 
 /** Bounds of a body from a client. */
-export const bodyBounds: JsonBounds = { depth: 64, containers: 20_000, values: 500_000, keys: 5_000 };
+export const bodyBounds: JsonBounds = {
+  depth: 64,
+  containers: 20_000,
+  values: 100_000,
+  elements: 20_000,
+  keys: 5_000,
+};
+
+/** Bounds of a body that may hold texts as tokens: OpenAI's limit of a request is 300,000 tokens. */
+export const tokensBounds: JsonBounds = { ...bodyBounds, values: 310_000, elements: 300_000 };
 
 /** Bounds of a message between services: the body of a client, with what the services add to it. */
-export const messageBounds: JsonBounds = { depth: 96, containers: 60_000, values: 1_000_000, keys: 10_000 };
+export const messageBounds: JsonBounds = {
+  depth: 96,
+  containers: 60_000,
+  values: 1_000_000,
+  elements: 600_000,
+  keys: 10_000,
+};
 
 const code = {
   quote: 34,
@@ -31,42 +48,81 @@ const code = {
 
 /**
  * Counts the brackets, commas and colons outside strings, in one pass and before anything is parsed. A schema may need
- * much more time and memory for an element than the element's two characters suggest. Errors: invalid_json.
+ * much more time and memory for an element than the element's two characters suggest. Errors: invalid_request.
  */
 export function assertJsonBounds(text: string, bounds: JsonBounds = bodyBounds): void {
-  /** Fields of each open object, and 0 for each open list. */
-  const fields: number[] = [];
-  let containers = 0;
-  let values = 0;
+  const count = new Count(bounds);
   for (let index = 0; index < text.length; index += 1) {
     switch (text.charCodeAt(index)) {
       case code.quote:
         index = endOfString(text, index);
         break;
       case code.openList:
+        count.open('elements');
+        break;
       case code.open:
-        fields.push(0);
-        containers += 1;
-        values += 1;
-        if (fields.length > bounds.depth) throw tooMuch(`it is nested deeper than ${bounds.depth} levels`);
-        if (containers > bounds.containers)
-          throw tooMuch(`it has more than ${bounds.containers} objects and lists`);
+        count.open('keys');
         break;
       case code.closeList:
       case code.close:
-        fields.pop();
+        count.close();
         break;
       case code.comma:
-        values += 1;
+        count.next();
         break;
-      case code.colon: {
-        const last = fields.length - 1;
-        fields[last] = (fields[last] ?? 0) + 1;
-        if ((fields[last] ?? 0) > bounds.keys) throw tooMuch(`an object has more than ${bounds.keys} fields`);
-        break;
-      }
     }
-    if (values > bounds.values) throw tooMuch(`it has more than ${bounds.values} elements and fields`);
+  }
+}
+
+type Content = 'elements' | 'keys';
+
+/** An object or list with too much, and too much of what. */
+const excess = {
+  elements: (limit: number) => `has a list with more than ${limit} elements`,
+  keys: (limit: number) => `has an object with more than ${limit} fields`,
+};
+
+/** The values of a text so far. */
+class Count {
+  /** What each open object and list has. */
+  readonly #contents: Content[] = [];
+  /** The commas in each open object and list. */
+  readonly #commas: number[] = [];
+  #containers = 0;
+  #values = 0;
+
+  constructor(private readonly bounds: JsonBounds) {}
+
+  open(content: Content): void {
+    this.#contents.push(content);
+    this.#commas.push(0);
+    this.#containers += 1;
+    const { depth, containers } = this.bounds;
+    if (this.#contents.length > depth) throw tooMuch(`is nested deeper than ${depth} levels`);
+    if (this.#containers > containers) throw tooMuch(`has more than ${containers} objects and lists`);
+    this.#add();
+  }
+
+  close(): void {
+    this.#contents.pop();
+    this.#commas.pop();
+  }
+
+  next(): void {
+    const last = this.#contents.length - 1;
+    const content = this.#contents[last];
+    if (content === undefined) return;
+    const commas = (this.#commas[last] ?? 0) + 1;
+    this.#commas[last] = commas;
+    const limit = this.bounds[content];
+    if (commas >= limit) throw tooMuch(excess[content](limit));
+    this.#add();
+  }
+
+  #add(): void {
+    this.#values += 1;
+    const { values } = this.bounds;
+    if (this.#values > values) throw tooMuch(`has more than ${values} elements and fields`);
   }
 }
 
@@ -80,6 +136,6 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-function tooMuch(detail: string): MegaNestError {
-  return new MegaNestError('invalid_json', { detail });
+function tooMuch(what: string): MegaNestError {
+  return new MegaNestError('invalid_request', { detail: `The body ${what}, which is the limit.` });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseOrThrow } from './errors.js';
+import { parseOrThrow } from './validation.js';
 
 const schema = z.looseObject({
   stream: z.boolean().optional(),

@@ -14,13 +14,15 @@ type Path = readonly PropertyKey[];
 /**
  * Returns the value with the numbers and booleans that its fields hold as texts ("4", "true"), where a schema expects
  * them; undefined where there is no such field. OPEA's services and vLLM read these texts (pydantic's lax mode), so that
- * their clients send them. Elements of lists stay as they are, because a list of texts is not a list of tokens.
+ * their clients send them. Elements of lists stay as they are, because a list of texts is not a list of tokens. `inAll`:
+ * the issues are those of the first elements of long lists, and the same fields of all their elements are read.
  */
-export function readWrittenValues(value: unknown, issues: readonly TypeIssue[]): unknown {
+export function readWrittenValues(value: unknown, issues: readonly TypeIssue[], inAll = false): unknown {
   const copies = new Set<unknown>();
   const root = copyOf(value, copies);
   let changed = false;
-  for (const { path, type } of issues.flatMap((issue) => expectedTypes(value, issue, []) ?? [])) {
+  const found = issues.flatMap((issue) => expectedTypes(value, issue, []) ?? []);
+  for (const { path, type } of inAll ? ofAllElements(value, found) : found) {
     const read = readText(valueAt(value, path), type);
     if (read === undefined) continue;
     changed = true;
@@ -32,14 +34,16 @@ export function readWrittenValues(value: unknown, issues: readonly TypeIssue[]):
 /**
  * Returns the value without its fields that are null and that a schema refuses as such; undefined where there is no such
  * field. Clients in Python and JavaScript send null for "not set". A required field stays an error, since it is missing
- * then. Elements of lists stay.
+ * then. Elements of lists stay. `inAll` is that of {@link readWrittenValues}.
  */
-export function withoutNulls(value: unknown, issues: readonly TypeIssue[]): unknown {
+export function withoutNulls(value: unknown, issues: readonly TypeIssue[], inAll = false): unknown {
   const copies = new Set<unknown>();
   const root = copyOf(value, copies);
-  const paths = issues.flatMap((issue) => nullPaths(value, issue, []));
-  for (const path of paths) write(root, path, undefined, copies);
-  return paths.length > 0 ? root : undefined;
+  const found = issues.flatMap((issue) => nullPaths(value, issue, [])).map((path) => ({ path }));
+  for (const { path } of inAll ? ofAllElements(value, found) : found) {
+    if (valueAt(value, path) === null) write(root, path, undefined, copies);
+  }
+  return found.length > 0 ? root : undefined;
 }
 
 /** The paths of the null fields that an issue, or an alternative of its union, is about. */
@@ -49,6 +53,27 @@ function nullPaths(value: unknown, issue: TypeIssue, parent: Path): Path[] {
   if (issue.code !== 'custom' && typeof path.at(-1) === 'string' && valueAt(value, path) === null)
     return [path];
   return (issue.errors ?? []).flat().flatMap((inner) => nullPaths(value, inner, path));
+}
+
+/** Fields of elements that are looked for in all elements: schemas have fewer. */
+const maxFieldsOfElements = 100;
+
+/** The fields, and the fields of the same names in the other elements of their lists. */
+function ofAllElements<Field extends { path: Path }>(value: unknown, fields: readonly Field[]): Field[] {
+  const named = fields.map((field) => {
+    const names = field.path.map((key) => (typeof key === 'number' ? 0 : key));
+    return [JSON.stringify(names), field] as const;
+  });
+  const distinct = [...new Map(named).values()].slice(0, maxFieldsOfElements);
+  return distinct.flatMap((field) => pathsLike(value, field.path).map((path) => ({ ...field, path })));
+}
+
+/** The paths in a value that differ from one path by the numbers of elements only. */
+function pathsLike(value: unknown, path: Path): Path[] {
+  const [key, ...rest] = path;
+  if (key === undefined) return [[]];
+  const keys = typeof key === 'number' && Array.isArray(value) ? [...value.keys()] : [key];
+  return keys.flatMap((each) => pathsLike(valueAt(value, [each]), rest).map((inner) => [each, ...inner]));
 }
 
 interface ExpectedType {

@@ -1,4 +1,5 @@
 import {
+  assertJsonBounds,
   defaultCollection,
   invalidField,
   MegaNestError,
@@ -84,10 +85,13 @@ export const collectionField = ingestParametersSchema.shape.collection.refine(
   'collections of vector stores are reached through /v1/vector_stores',
 );
 
+/** Further links are refused before each of them is read; `UPLOAD_FILES_LIMIT` is the limit of what is ingested. */
+const maxLinksOfRequest = 10_000;
+
 /** Links as an array, as a JSON array in a text, or separated by commas in a text. */
 const linksSchema = z.preprocess(
   (value) => (typeof value === 'string' ? parseLinks(value) : value),
-  z.array(linkSchema),
+  z.array(linkSchema).max(maxLinksOfRequest, `must have at most ${maxLinksOfRequest} links`),
 );
 const { metadata, chunk_size, chunk_overlap } = ingestParametersSchema.shape;
 
@@ -140,7 +144,7 @@ function parseLinks(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed.startsWith('[')) return parseJsonField(trimmed);
   return trimmed
-    .split(',')
+    .split(',', maxLinksOfRequest + 1)
     .map((link) => link.trim())
     .filter(Boolean);
 }
@@ -148,6 +152,7 @@ function parseLinks(text: string): unknown {
 /** Parses a field with JSON. A text that is not JSON is returned unchanged, so that the schema refuses it. */
 function parseJsonField(value: unknown): unknown {
   if (typeof value !== 'string') return value;
+  assertJsonBounds(value);
   try {
     return JSON.parse(value) as unknown;
   } catch {

@@ -5,6 +5,9 @@ import type { FastifyRequest } from 'fastify';
 /** The paths that take forms without files. */
 export const ingestPaths = ['v1/dataprep/ingest', 'v1/dataprep'];
 
+/** An ingest has fewer; a form is refused before its fields are decoded. */
+const maxFields = 100;
+
 /**
  * Accepts `application/x-www-form-urlencoded` for an ingest, the type of `curl -d` and of Python's `requests` with `data`:
  * the reference reads such forms. Errors on other routes: unsupported_media_type.
@@ -32,6 +35,10 @@ function fieldsOfForm({ routeOptions: { url } }: FastifyRequest, body: string): 
   if (!ingestPaths.includes((url ?? '').replace(/^\//, '')))
     throw new MegaNestError('unsupported_media_type', {
       detail: 'application/x-www-form-urlencoded is not supported here. Send application/json.',
+    });
+  if (body.split('&', maxFields + 1).length > maxFields)
+    throw new MegaNestError('invalid_request', {
+      detail: `The form has more than ${maxFields} fields, which is the limit.`,
     });
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(body)) {

@@ -11,6 +11,10 @@ import {
 } from '#contracts';
 import { z } from 'zod';
 
+/** Longer conversations and messages are refused before their elements are read. */
+const maxMessages = 5_000;
+const maxParts = 2_000;
+
 const textPart = z.looseObject({
   type: z.enum(['text', 'refusal']),
   text: z.string().optional(),
@@ -18,7 +22,13 @@ const textPart = z.looseObject({
 });
 const otherPart = z.looseObject({ type: z.string() });
 const content = z.union(
-  [z.string(), z.array(z.union([textPart, otherPart])).min(1)],
+  [
+    z.string(),
+    z
+      .array(z.union([textPart, otherPart]))
+      .min(1)
+      .max(maxParts, `must have at most ${maxParts} parts`),
+  ],
   'must be a string or an array of parts',
 );
 
@@ -52,7 +62,13 @@ const message = z
 
 /** A conversation in OpenAI's format, or a plain string for one user turn, as OPEA's callers send it. */
 export const messagesSchema = z
-  .union([z.string().min(1), z.array(message).min(1)], 'must be a string or a non-empty array of messages')
+  .union(
+    [
+      z.string().min(1),
+      z.array(message).min(1).max(maxMessages, `must have at most ${maxMessages} messages`),
+    ],
+    'must be a string or a non-empty array of messages',
+  )
   .transform((value): WireMessage[] =>
     typeof value === 'string' ? [{ role: 'user', content: value }] : value,
   );

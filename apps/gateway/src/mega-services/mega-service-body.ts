@@ -1,5 +1,11 @@
 import { decodeBase64 } from '#audio-api';
-import { MegaNestError, parseOrThrow, unsupportedField, type FileReference } from '#contracts';
+import {
+  assertJsonBounds,
+  MegaNestError,
+  parseOrThrow,
+  unsupportedField,
+  type FileReference,
+} from '#contracts';
 import { listParameters, type MegaServiceDefinition, type NodeTarget, type ParameterType } from '#dag';
 import { receiveForm, uploadLimits, type UploadLimits } from '#dataprep-api';
 import { ObjectStore } from '#messaging';
@@ -141,6 +147,7 @@ function typedFields(
 /** Converts a value. A text that is not a value of the type stays as it is, so that the schema refuses it. */
 function readField(value: string, type: ParameterType | undefined): unknown {
   if (type === undefined || type === 'string') return value;
+  assertJsonBounds(value);
   try {
     return JSON.parse(value.trim().replace(/^(True|False)$/, (word) => word.toLowerCase()));
   } catch {

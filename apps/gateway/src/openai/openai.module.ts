@@ -1,4 +1,4 @@
-import { assertServedModel, embed, MegaNestError, rerank, type ReplyOf } from '#contracts';
+import { assertServedModel, embed, MegaNestError, rerank, tokensBounds, type ReplyOf } from '#contracts';
 import { RpcClient } from '#messaging';
 import type { MegaServiceDefinition } from '#dag';
 import {
@@ -26,7 +26,7 @@ import {
   type RerankRequest,
   type RerankResponse,
 } from '#openai-api';
-import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
+import { ApiOperation, BodyBounds, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, Get, Headers, HttpCode, Inject, Module, Param, Post, Query } from '@nestjs/common';
 import { anthropicModel, anthropicModelPage } from '../anthropic/model-objects.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
@@ -48,6 +48,7 @@ export class EmbeddingsController {
   ) {}
 
   @Post(['v1/embeddings', 'embeddings'])
+  @BodyBounds(tokensBounds)
   @ApiOperation({ summary: 'Turn texts into vectors', answer: embeddingResponseSchema })
   @HttpCode(200)
   create(

@@ -281,3 +281,15 @@ describe('parseMegaService', () => {
     expect(() => parse('', 'empty.yaml')).toThrow('empty.yaml: nodes: Invalid input');
   });
 });
+
+describe('the size of a file', () => {
+  it.each([
+    ['characters', `# ${'x'.repeat(100_000)}`, 'characters'],
+    ['fields', `{${Array.from({ length: 3_000 }, (_unused, index) => `k${index}: 1`).join(',')}}`, 'colons'],
+    ['nested lists', '['.repeat(6_000), 'brackets'],
+  ])('is refused before it is parsed where it has too many %s', (_name, text, word) => {
+    const start = performance.now();
+    expect(() => readMegaServiceSource(text, 'large.yaml')).toThrow(word);
+    expect(performance.now() - start).toBeLessThan(100);
+  });
+});

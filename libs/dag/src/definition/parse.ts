@@ -19,6 +19,8 @@ import { checkGuards, checkSkipping, checkStreaming, checkTimes, findOutput } fr
  */
 export function readMegaServiceSource(text: string, file: string): MegaServiceSource {
   const problems = new ProblemList(file);
+  checkSize(text, problems);
+  problems.throwIfAny();
   const document = parseDocument(text, { prettyErrors: true });
   for (const error of document.errors) problems.add(error.message);
   problems.throwIfAny();
@@ -27,6 +29,18 @@ export function readMegaServiceSource(text: string, file: string): MegaServiceSo
   if (result.success) return result.data;
   problems.addIssues(result.error.issues);
   throw new MegaServiceDefinitionError(problems.problems);
+}
+
+const maxCharacters = 100_000;
+/** The time of the parser grows with the square of the fields of an object. */
+const maxMarks = 5_000;
+const marks = /[\n:,[{?*&!|>"-]/g;
+
+/** Refuses what would take long to parse, by its length and by its lines and marks such as colons and brackets. */
+function checkSize(text: string, problems: ProblemList): void {
+  if (text.length > maxCharacters) problems.add(`has more than the limit of ${maxCharacters} characters`);
+  else if ((text.match(marks)?.length ?? 0) > maxMarks)
+    problems.add(`has more than the limit of ${maxMarks} lines, colons, commas, brackets and other marks`);
 }
 
 /** Resolves the aliases of a document. An alias without an anchor, or one alias too many, is a problem of the file. */

@@ -16,6 +16,9 @@ export type InputItem = StoredItem;
 const text = z.string().max(10_485_760);
 /** Ids are indexed, so they have a limit. */
 const itemId = z.string().min(1).max(256);
+/** Longer inputs and messages are refused before their elements are read. */
+const maxItems = 5_000;
+const maxParts = 2_000;
 const roles = ['user', 'assistant', 'system', 'developer'] as const;
 
 const partSchema = z.looseObject({ type: z.string() }).superRefine((part, context) => {
@@ -39,7 +42,10 @@ const messageSchema = z.looseObject({
     .transform(() => 'message' as const),
   id: itemId.nullish(),
   role: z.enum(roles),
-  content: z.union([text, z.array(partSchema)], 'must be a string or an array of parts'),
+  content: z.union(
+    [text, z.array(partSchema).max(maxParts, `must have at most ${maxParts} parts`)],
+    'must be a string or an array of parts',
+  ),
   status: z.enum(['in_progress', 'completed', 'incomplete']).nullish(),
 });
 
@@ -77,19 +83,25 @@ const otherItemSchema = z
       context.addIssue({ code: 'custom', path: ['output'], message: 'is required' });
   });
 
+const storedMessageSchema = messageSchema.transform(storedMessage);
+const storedItemSchema = otherItemSchema.transform(storedItem);
+
 /** One item of the input in any of the formats that clients send; completed to its stored format. */
 export const inputItemSchema = z
   .looseObject({}, 'must be an object')
   .transform((value, context): InputItem => {
     if (value['type'] === 'additional_tools') return delegate(additionalToolsSchema, value, context);
     return looksLikeMessage(value)
-      ? delegate(messageSchema.transform(storedMessage), value, context)
-      : delegate(otherItemSchema.transform(storedItem), withReferenceType(value), context);
+      ? delegate(storedMessageSchema, value, context)
+      : delegate(storedItemSchema, withReferenceType(value), context);
   });
 
 /** `input` as a string or as a list of items; a string is one user message. */
 export const inputSchema = z
-  .union([text, z.array(inputItemSchema)], 'must be a string or an array of items')
+  .union(
+    [text, z.array(inputItemSchema).max(maxItems, `must have at most ${maxItems} items`)],
+    'must be a string or an array of items',
+  )
   .transform((value): InputItem[] => (typeof value === 'string' ? [userMessage(value)] : value));
 
 function looksLikeMessage(value: Record<string, unknown>): boolean {

@@ -1,4 +1,4 @@
-import type { Tool } from '#contracts';
+import { safeParse, type Tool } from '#contracts';
 import { z } from 'zod';
 import type { ResponseTool } from '../response-object.js';
 
@@ -43,7 +43,7 @@ export function delegate<Schema extends z.ZodType>(
   value: unknown,
   context: z.RefinementCtx,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(value);
+  const parsed = safeParse(schema, value);
   if (parsed.success) return parsed.data;
   // A raw issue is an issue with its input.
   const issues = parsed.error.issues.map((issue) => ({ ...issue, input: value }) as z.core.$ZodRawIssue);

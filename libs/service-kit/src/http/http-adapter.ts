@@ -57,8 +57,9 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
     'application/json',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, body: Buffer) => {
-      const limit = request.routeOptions.bodyLimit ?? environment.BODY_LIMIT_BYTES;
-      return parseJsonBody(decodeBody(await decodedBody(body, encodingOf(request), limit)));
+      const { bodyLimit, config } = request.routeOptions;
+      const text = decodeBody(await decodedBody(body, encodingOf(request), bodyLimit));
+      return parseJsonBody(text, config.bodyBounds);
     },
   );
   const apiKeys = new ApiKeys(environment, logger);

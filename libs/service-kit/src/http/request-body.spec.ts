@@ -137,6 +137,6 @@ describe('readFormParts', () => {
 
 it('refuses a body with too many elements before it is parsed', () => {
   expect(() => parseJsonBody(`{"model":"nano-chat","input":[${'{},'.repeat(400_000)}{}]}`)).toThrow(
-    expect.objectContaining({ code: 'invalid_json', status: 400 }),
+    expect.objectContaining({ code: 'invalid_request', status: 400 }),
   );
 });

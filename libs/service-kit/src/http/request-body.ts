@@ -1,9 +1,11 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { assertJsonBounds, MegaNestError, parseOrThrow } from '#contracts';
+import { assertJsonBounds, bodyBounds, MegaNestError, parseOrThrow, type JsonBounds } from '#contracts';
 import type { Multipart } from '@fastify/multipart';
 import type { PipeTransform } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
+import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
 /** A body's text. Errors: invalid_json where it is not valid UTF-8. */
@@ -15,10 +17,10 @@ export function decodeBody(body: Buffer): string {
   }
 }
 
-/** Parses a JSON body; refuses broken JSON, and what exceeds `bodyBounds`. An empty body is an empty object. */
-export function parseJsonBody(text: string): unknown {
+/** Parses a JSON body; refuses broken JSON, and what exceeds the bounds. An empty body is an empty object. */
+export function parseJsonBody(text: string, bounds: JsonBounds = bodyBounds): unknown {
   if (text.trim() === '') return {};
-  assertJsonBounds(text);
+  assertJsonBounds(text, bounds);
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -73,6 +75,25 @@ export async function decodedBody(
     const detail = `content-encoding: the body is not valid ${encoding}`;
     throw new MegaNestError('invalid_request', { detail, param: 'content-encoding', cause });
   }
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Bounds of the route's JSON bodies; {@link bodyBounds} without it. */
+    bodyBounds?: JsonBounds;
+  }
+}
+
+/** Route of a controller whose bodies have other bounds than {@link bodyBounds}. */
+export function BodyBounds(bounds: JsonBounds): MethodDecorator {
+  return RouteConfig({ bodyBounds: bounds });
+}
+
+/** The bounds of a handler with {@link BodyBounds}. */
+export function boundsOf(handler: object): JsonBounds | undefined {
+  const config = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as
+    FastifyContextConfig | undefined;
+  return config?.bodyBounds;
 }
 
 /** Validates a body or query with a schema: `@Body(new SchemaPipe(schema))`. Errors: 400 with the field's path. */

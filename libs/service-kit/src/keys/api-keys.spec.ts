@@ -152,6 +152,7 @@ describe('API_KEYS_FILE', () => {
       'keys.0.scopes.0',
     ],
     ['a name with a colon', `keys: [{ name: 'a:b', sha256: '${'0'.repeat(64)}' }]`, 'keys.0.name'],
+    ['a file that is too large', ' '.repeat(8 * 1024 * 1024 + 1), 'which is the limit'],
   ])('stops the start with %s', (_case, content, reason) => {
     rmSync(path, { force: true });
     if (content !== undefined) writeFileSync(path, content);

@@ -149,6 +149,8 @@ const entrySchema = z.strictObject({
   rate_limit_per_minute: z.int().min(1).optional(),
   expires: z.union([z.iso.date(), z.iso.datetime({ offset: true })]).optional(),
 });
+/** 10,000 keys, with comments. */
+const maxFileCharacters = 8 * 1024 * 1024;
 const fileSchema = z.strictObject({ keys: z.array(entrySchema).max(10_000) });
 
 /**
@@ -156,7 +158,10 @@ const fileSchema = z.strictObject({ keys: z.array(entrySchema).max(10_000) });
  * be handed out before the old one goes. Errors: an Error that names the entry.
  */
 function readKeyFile(path: string): KnownKey[] {
-  const result = fileSchema.safeParse(parse(readFileSync(path, 'utf8'), { maxAliasCount: 0 }));
+  const text = readFileSync(path, 'utf8');
+  if (text.length > maxFileCharacters)
+    throw new Error(`${path}: has more than ${maxFileCharacters} characters, which is the limit`);
+  const result = fileSchema.safeParse(parse(text, { maxAliasCount: 0 }));
   if (!result.success) {
     const [issue] = result.error.issues;
     throw new Error(`${path}: ${issue?.path.join('.')}: ${issue?.message}`);

@@ -7,8 +7,9 @@ import {
 } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { MetadataScanner } from '@nestjs/core';
+import type { JsonBounds } from '#contracts';
 import type { z } from 'zod';
-import { SchemaPipe } from '../http/request-body.js';
+import { boundsOf, SchemaPipe } from '../http/request-body.js';
 
 /** One route of a controller as Nest's decorators and pipes describe it. */
 export interface Route {
@@ -20,6 +21,8 @@ export interface Route {
   paths: string[];
   status: number;
   body?: z.ZodType;
+  /** Bounds of the body, where they are not the usual ones. */
+  bodyBounds?: JsonBounds;
   query?: z.ZodType;
   /** Query parameters that are read one by one. */
   queryNames: string[];
@@ -51,6 +54,7 @@ function routeOf(controller: Type, name: string, handler: object): Route {
     paths: pathsOf(controller, handler).map((path) => toOpenApiPath(path, wildcard)),
     status: (Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined) ?? 200,
     ...argumentsOf(controller, name),
+    bodyBounds: boundsOf(handler),
     declaration,
   };
 }
