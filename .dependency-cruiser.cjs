@@ -2,7 +2,7 @@
  * Directions. A lib may use itself, the leaves, the foundation and the libs that are named here.
  * apps → dataprep-api, audio-api → the rest.
  */
-const leaf = ['contracts', 'paths', 'wav', 'webassembly'];
+const leaf = ['contracts', 'paths', 'retry', 'wav', 'webassembly'];
 const foundation = [...leaf, 'batching', 'text'];
 const kits = {
   'service-kit': [],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
+import { retry } from '#retry';
 import { Logger } from '@nestjs/common';
 import {
   connect,
@@ -134,14 +134,16 @@ export class MessagingConnection {
    */
   static async open(options: ConnectionOptions): Promise<MessagingConnection> {
     const { name, pingIntervalMs, onWaiting = sayWaiting, ...access } = options;
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return new MessagingConnection(await connectOnce(access, { name, pingIntervalMs }), name);
-      } catch (error) {
-        if (isFinal(error)) throw new Error(`NATS at ${access.url}: ${describe(error)}`, { cause: error });
-        if (attempt % reportEvery === 0) onWaiting(`waiting for NATS at ${access.url}: ${describe(error)}`);
-        await delay(retryMs);
-      }
+    const isRetryable = (error: unknown, attempt: number) => {
+      if (isFinal(error)) return false;
+      if (attempt % reportEvery === 1) onWaiting(`waiting for NATS at ${access.url}: ${describe(error)}`);
+      return true;
+    };
+    try {
+      const connect = () => connectOnce(access, { name, pingIntervalMs });
+      return new MessagingConnection(await retry({ isRetryable, firstMs: retryMs }, connect), name);
+    } catch (error) {
+      throw new Error(`NATS at ${access.url}: ${describe(error)}`, { cause: error });
     }
   }
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError, type FileReference } from '#contracts';
+import { retry } from '#retry';
 import { Objm, type ObjectStore as NatsObjectStore } from '@nats-io/obj';
 import type { MessagingConnection } from './connection.js';
 
@@ -142,17 +142,17 @@ export class ObjectStore {
     work: (store: NatsObjectStore) => Promise<Result>,
     mayRepeat = () => true,
   ): Promise<Result> {
-    const giveUpAt = Date.now() + patienceMs;
-    for (;;) {
+    const until = Date.now() + patienceMs;
+    const isRetryable = (failure: unknown) =>
+      failure instanceof MegaNestError && this.#mayPass(failure) && mayRepeat();
+    return retry({ isRetryable, firstMs: againMs, until }, async () => {
       try {
-        await this.connection.whenConnected(giveUpAt);
+        await this.connection.whenConnected(until);
         return await work(await this.#open());
       } catch (error) {
-        const failure = this.#failed(error);
-        if (Date.now() > giveUpAt || !this.#mayPass(failure) || !mayRepeat()) throw failure;
-        await wait(againMs);
+        throw this.#failed(error);
       }
-    }
+    });
   }
 
   /** True if the failure may be temporary: not for a lack of room or of JetStream. */

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
+import { retry } from '#retry';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
 import { isAwayError, isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
 import { runMigrations } from './migrator.js';
@@ -114,16 +115,10 @@ export class Database {
    * Errors: service_unavailable.
    */
   async migrate(patienceMs = 20_000): Promise<string[]> {
-    const giveUpAt = performance.now() + patienceMs;
-    for (;;) {
-      try {
-        return await this.transaction((transaction) => runMigrations(transaction, this.schema), atOnce);
-      } catch (error) {
-        const mayComeBack = error instanceof MegaNestError && error.retryAfter !== undefined;
-        if (!mayComeBack || performance.now() > giveUpAt) throw error;
-        await wait(migrationRetryMs);
-      }
-    }
+    const until = Date.now() + patienceMs;
+    return retry({ isRetryable: mayComeBack, firstMs: migrationRetryMs, until }, () =>
+      this.transaction((transaction) => runMigrations(transaction, this.schema), atOnce),
+    );
   }
 
   /** Returns a database with one separate connection, for long work in the background; it closes with this one. */
@@ -221,6 +216,10 @@ function limitedSocket(timeoutMs: number): Socket {
 
 /** For callers that wait themselves, or that check whether the database is up. */
 const atOnce = { patienceMs: 0 };
+
+function mayComeBack(error: unknown): boolean {
+  return error instanceof MegaNestError && error.retryAfter !== undefined;
+}
 
 /** A client in use that loses its connection between two statements must not end the process. */
 function ignoreLostClient(): void {}

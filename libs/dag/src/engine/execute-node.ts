@@ -1,5 +1,6 @@
 import { MegaNestError } from '#contracts';
-import type { NodeDefinition, NodeTarget, RetryPolicy } from '../definition/types.js';
+import { retry } from '#retry';
+import type { NodeDefinition, NodeTarget } from '../definition/types.js';
 import { type AbortScope, sleep, startTimer } from './abort-scope.js';
 import { type Production, type RunningAttempt, isRetryable } from './attempt.js';
 
@@ -36,28 +37,25 @@ export async function executeNode(execution: NodeExecution): Promise<Executed> {
 async function executeTarget(execution: NodeExecution, target: NodeTarget, fallback: boolean) {
   const { node, scope, deadline } = execution;
   const launch = (): RunningAttempt => execution.launch(target, fallback);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await attemptOnce(launch, node.hedgeAfterMs);
-    } catch (error) {
-      if (scope.aborted || attempt >= node.retry.attempts || !isRetryable(error)) throw error;
-      const waitMs = backoffMs(node.retry, attempt, error);
-      if (waitMs === undefined || Date.now() + waitMs >= (deadline ?? Infinity)) throw error;
-      await sleep(waitMs, scope);
-    }
-  }
+  const { attempts, backoffMs } = node.retry;
+  return retry(
+    {
+      isRetryable: (error, attempt) =>
+        !scope.aborted && attempt < attempts && isRetryable(error) && !asksForLongPause(error),
+      firstMs: backoffMs,
+      maxMs: Infinity,
+      until: deadline,
+      sleep: (milliseconds) => sleep(milliseconds, scope),
+    },
+    () => attemptOnce(launch, node.hedgeAfterMs),
+  );
 }
 
 /** A longer Retry-After is passed on to the caller instead of being waited out. */
-const maxRetryAfterMs = 5000;
+const maxRetryAfterSeconds = 5;
 
-/**
- * Exponential back-off with jitter (half to full), at least the error's Retry-After; undefined if that is too long.
- */
-function backoffMs(retry: RetryPolicy, attempt: number, error: unknown): number | undefined {
-  const whole = retry.backoffMs * 2 ** (attempt - 1);
-  const askedMs = error instanceof MegaNestError ? (error.retryAfter ?? 0) * 1000 : 0;
-  return askedMs > maxRetryAfterMs ? undefined : Math.max(whole * (0.5 + Math.random() / 2), askedMs);
+function asksForLongPause(error: unknown): boolean {
+  return error instanceof MegaNestError && (error.retryAfter ?? 0) > maxRetryAfterSeconds;
 }
 
 async function attemptOnce(

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
+import { retry } from '#retry';
 import { insertChunks, type NewChunk } from './chunk-writer.js';
 import type { Database } from '../database.js';
 import type { DocumentRoom, DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
@@ -22,8 +22,7 @@ export const chunksPerTransaction = 50;
 const abandonedAfter = '1 hour';
 /** Time for which a part of a large document is retried while the database is unavailable, or has no free connection. */
 const partPatienceMs = 60_000;
-const firstPartDelayMs = 250;
-const mostPartDelayMs = 5_000;
+const partPauses = { firstMs: 250, maxMs: 5_000 };
 
 /** The visible documents of these names, in their order. */
 export async function findVersions(
@@ -88,19 +87,14 @@ export async function writeInParts(
 
 /** Retries work for {@link partPatienceMs} while the database is unavailable. */
 async function withRetries<Result>(work: (isRetry: boolean) => Promise<Result>): Promise<Result> {
-  const giveUpAt = performance.now() + partPatienceMs;
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await work(attempt > 0);
-    } catch (error) {
-      // An error without a cause is not from the database.
-      const isAway =
-        error instanceof MegaNestError && error.code === 'service_unavailable' && error.cause !== undefined;
-      const delay = Math.min(mostPartDelayMs, firstPartDelayMs * 2 ** attempt);
-      if (!isAway || performance.now() + delay > giveUpAt) throw error;
-      await wait(delay);
-    }
-  }
+  const until = Date.now() + partPatienceMs;
+  return retry({ ...partPauses, isRetryable: isAway, until }, (attempt) => work(attempt > 1));
+}
+
+/** An error without a cause is not from the database. */
+function isAway(error: unknown): boolean {
+  const { code, cause } = error instanceof MegaNestError ? error : {};
+  return code === 'service_unavailable' && cause !== undefined;
 }
 
 async function isWritten(

@@ -10,8 +10,8 @@ import type { RunReceipt } from '#dag';
 import { namingFormParams, namingToolParams } from '#openai-api';
 import { fileSearchSteps, modelTools, type MachineStep } from '#responses';
 import type { HttpCall } from '#service-kit';
+import { retry } from '#retry';
 import { Inject, Injectable } from '@nestjs/common';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { ChatModel, ChatRun } from '../../chat/chat-model.js';
 import { ChatService } from '../../chat/chat.service.js';
 import { hasFiles } from '../../input-files/attached-files.js';
@@ -23,8 +23,8 @@ import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
 import { choosableTargets, ServerToolSources, toolChoice } from '../tools/plan-tools.js';
 import { toolLoop, type GenerationTurn } from '../tools/tool-loop.js';
 
-/** Pause before the next attempt at an overloaded engine that sent no `retry-after`. */
-const defaultRetrySeconds = 1;
+/** The longest pause before the next attempt at an overloaded engine that sent no `retry-after`. */
+const pauseMs = 1_000;
 
 /** A running generation of a response. */
 export interface ResponseGeneration {
@@ -256,23 +256,17 @@ async function* megaServiceSteps(
 
 /** Opens a generation. Retries an overloaded engine until the deadline. */
 async function patiently(open: () => Promise<ChatRun>, call: HttpCall): Promise<ChatRun> {
-  for (;;) {
+  const { signal, patience, deadline } = call;
+  const until = patience?.at ?? deadline;
+  return retry({ isRetryable: isOverloaded, firstMs: pauseMs, until, signal }, async () => {
     const run = await open();
     const chunks = run.chunks[Symbol.asyncIterator]();
-    try {
-      const first = await chunks.next();
-      return { ...run, chunks: continueWith(first, chunks) };
-    } catch (error) {
-      const pauseMs = pauseAfter(error);
-      if (pauseMs === undefined || Date.now() + pauseMs > (call.patience?.at ?? call.deadline)) throw error;
-      await wait(pauseMs, undefined, { signal: call.signal });
-    }
-  }
+    return { ...run, chunks: continueWith(await chunks.next(), chunks) };
+  });
 }
 
-function pauseAfter(error: unknown): number | undefined {
-  if (!(error instanceof MegaNestError) || error.code !== 'overloaded') return undefined;
-  return (error.retryAfter ?? defaultRetrySeconds) * 1_000;
+function isOverloaded(error: unknown): boolean {
+  return error instanceof MegaNestError && error.code === 'overloaded';
 }
 
 /** The name of a field of a chat in the request of a response: the system prompt is in `instructions`. */

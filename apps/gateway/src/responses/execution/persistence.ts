@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
 import { Sealer, type ResponseEvent, type ResponseObject } from '#responses';
 import {
@@ -13,6 +12,7 @@ import {
   type ResponseEnd,
   type StoredResponse,
 } from '#storage';
+import { retry } from '#retry';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { ResponsePlan } from '../context/response-plan.js';
@@ -131,16 +131,11 @@ class Durable extends StoredAtEnd {
  * repeated in these cases.
  */
 async function whileUnavailable<Result>(work: () => Promise<Result>): Promise<Result> {
-  const until = Date.now() + patienceMs;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      const isAway = error instanceof MegaNestError && error.code === 'service_unavailable';
-      if (!isAway || Date.now() > until) throw error;
-      await wait(pauseMs);
-    }
-  }
+  return retry({ isRetryable: isAway, firstMs: pauseMs, until: Date.now() + patienceMs }, work);
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof MegaNestError && error.code === 'service_unavailable';
 }
 
 function newStoredResponse(plan: ResponsePlan, options: PersistenceOptions): NewStoredResponse {

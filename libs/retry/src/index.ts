@@ -1,0 +1,1 @@
+export { retry, type RetryOptions } from './retry.js';
