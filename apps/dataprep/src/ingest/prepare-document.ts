@@ -1,6 +1,6 @@
 import type { ErrorBody } from '#contracts';
 import { chunkDocument, type ChunkingOptions, type DocumentChunk } from '../chunking/chunk-document.js';
-import type { SourceFile, ParsedDocument } from '../reading/parsed-document.js';
+import type { SourceFile, ParsedDocument, ReadingFacts, ReadingWarning } from '../reading/parsed-document.js';
 import { readDocument } from '../reading/read-document.js';
 
 /** A document split into passages. Plain data, so that a message between processes can contain it. */
@@ -9,6 +9,8 @@ export interface PreparedDocument {
   date?: string;
   /** The encoding that was guessed because the bytes are not valid UTF-8. */
   assumedEncoding?: string;
+  facts?: ReadingFacts;
+  warnings?: ReadingWarning[];
   chunks: DocumentChunk[];
 }
 

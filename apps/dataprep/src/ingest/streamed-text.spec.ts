@@ -95,12 +95,17 @@ describe('prepareSections', () => {
       await Promise.resolve();
       yield* ['one', ' \n ', 'two', 'three', 'four'];
     }
-    const prepared = prepareSections(sections(), { encoding: 'windows-1252' }, (section) => {
+    const prepared = prepareSections(sections(), { encoding: 'windows-1252', confidence: 0.5 }, (section) => {
       asked.push(section);
       return Promise.resolve(documentOf(section, section === 'one' ? 'Title' : undefined));
     });
     const first = await prepared.next();
-    expect(first.value).toEqual({ ...documentOf('one', 'Title'), assumedEncoding: 'windows-1252' });
+    expect(first.value).toEqual({
+      ...documentOf('one', 'Title'),
+      assumedEncoding: 'windows-1252',
+      facts: { encoding: 'windows-1252', encodingConfidence: 0.5 },
+      warnings: [{ code: 'encoding_guessed', message: expect.stringContaining('windows-1252') as string }],
+    });
     expect(asked).toEqual(['one', 'two']);
     const rest = await all(prepared);
     expect(rest.map(({ title, chunks }) => [title, chunks[0]?.text])).toEqual([

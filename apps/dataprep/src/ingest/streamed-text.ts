@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { MegaNestError } from '#contracts';
-import { decodeText, isUtf16 } from '../reading/decode-text.js';
+import { countUtf8, decodeText, guessWarning, isMostlyUtf8, isUtf16 } from '../reading/decode-text.js';
 import { detectType } from '../reading/detect-type.js';
+import { decoderOf } from '../reading/encodings/encodings.js';
+import { guessEncoding } from '../reading/encodings/guess-encoding.js';
 import type { PreparedDocument } from './prepare-document.js';
 
 /** Plain texts of this size or more are read in sections, so that they are never in memory as a whole. */
@@ -18,8 +20,10 @@ export type Opened = () => AsyncIterable<Uint8Array>;
 export interface StreamedText {
   sha256: string;
   bytes: number;
-  /** UTF-8, or Windows-1252 for all other bytes. */
-  encoding: 'utf-8' | 'windows-1252';
+  /** The sender's encoding, UTF-8, or a guess for other bytes. */
+  encoding: string;
+  /** Confidence in a guess, from 0 to 1. */
+  confidence?: number;
 }
 
 /**
@@ -28,14 +32,13 @@ export interface StreamedText {
  */
 export async function inspectText(
   open: Opened,
-  facts: { filename: string; mimeType: string },
+  facts: { filename: string; mimeType: string; encoding?: string },
   signal: AbortSignal,
 ): Promise<StreamedText | undefined> {
   const hash = createHash('sha256');
-  const decoder = new TextDecoder('utf-8', { fatal: true });
   let head: Uint8Array = new Uint8Array();
   let bytes = 0;
-  let encoding: StreamedText['encoding'] = 'utf-8';
+  const statistics = new ByteStatistics();
   for await (const piece of open()) {
     if (signal.aborted) throw new MegaNestError('cancelled');
     hash.update(piece);
@@ -44,9 +47,34 @@ export async function inspectText(
       head = Buffer.concat([head, piece]);
       if (head.length >= headBytes && !isPlainText({ ...facts, bytes: head })) return undefined;
     }
-    if (encoding === 'utf-8' && !decodes(decoder, piece)) encoding = 'windows-1252';
+    if (facts.encoding === undefined) statistics.add(piece);
   }
-  return { sha256: hash.digest('hex'), bytes, encoding };
+  const found = facts.encoding === undefined ? statistics.guess() : { encoding: facts.encoding };
+  return { sha256: hash.digest('hex'), bytes, ...found };
+}
+
+/** Bytes that determine a guess. */
+const sampleBytes = 512 * 1024;
+
+/** Determines the encoding of bytes that come in pieces: UTF-8, or a guess from pieces that are not valid UTF-8. */
+class ByteStatistics {
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  readonly #counts = { valid: 0, damaged: 0 };
+  #sample: Uint8Array = new Uint8Array();
+  #isValid = true;
+
+  add(piece: Uint8Array): void {
+    this.#isValid &&= decodes(this.#decoder, piece);
+    if (this.#isValid) return;
+    const { valid, damaged } = countUtf8(piece);
+    this.#counts.valid += valid;
+    this.#counts.damaged += damaged;
+    if (damaged > 0 && this.#sample.length < sampleBytes) this.#sample = Buffer.concat([this.#sample, piece]);
+  }
+
+  guess(): Pick<StreamedText, 'encoding' | 'confidence'> {
+    return this.#isValid || isMostlyUtf8(this.#counts) ? { encoding: 'utf-8' } : guessEncoding(this.#sample);
+  }
 }
 
 /** Errors: unsupported_file for binary data. */
@@ -71,7 +99,7 @@ export async function* sectionsOfText(
   encoding: StreamedText['encoding'],
   most = sectionCharacters,
 ): AsyncGenerator<string, void, void> {
-  const decoder = new TextDecoder(encoding);
+  const decoder = decoderOf(encoding);
   let text = '';
   for await (const piece of pieces) {
     text += decoder.decode(piece, { stream: true });
@@ -100,7 +128,7 @@ function borderBefore(text: string, most: number): number {
  */
 export async function* prepareSections(
   sections: AsyncIterable<string>,
-  { encoding }: Pick<StreamedText, 'encoding'>,
+  { encoding, confidence }: Pick<StreamedText, 'encoding' | 'confidence'>,
   prepare: (section: string) => Promise<PreparedDocument>,
 ): AsyncGenerator<PreparedDocument, void, void> {
   let title: string | undefined;
@@ -109,12 +137,14 @@ export async function* prepareSections(
   const complete = (document: PreparedDocument): PreparedDocument => {
     title ??= document.title;
     date ??= document.date;
-    const assumedEncoding = encoding === 'utf-8' ? undefined : encoding;
+    const isGuess = confidence !== undefined;
+    const facts = { ...document.facts, encoding, ...(isGuess && { encodingConfidence: confidence }) };
     return {
       ...document,
+      facts,
       ...(title && { title }),
       ...(date && { date }),
-      ...(assumedEncoding && { assumedEncoding }),
+      ...(isGuess && { assumedEncoding: encoding, warnings: [guessWarning({ encoding, confidence })] }),
     };
   };
   for await (const section of sections) {

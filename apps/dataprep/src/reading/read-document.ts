@@ -97,7 +97,16 @@ function readAs(
 ): ParsedDocument | Promise<ParsedDocument> {
   const readFile = fileReaders[type];
   if (readFile) return readFile(file, limits);
-  const { text, assumedEncoding } = decodeText(file);
+  const { text, encoding, assumedEncoding, confidence, warnings } = decodeText(file);
   const document = textReaders[type]?.(text, file) ?? readPlainText(text);
-  return { ...document, ...(assumedEncoding && { assumedEncoding }) };
+  return {
+    ...document,
+    ...(assumedEncoding !== undefined && { assumedEncoding }),
+    facts: {
+      ...document.facts,
+      encoding,
+      ...(confidence !== undefined && { encodingConfidence: confidence }),
+    },
+    warnings: [...warnings, ...(document.warnings ?? [])],
+  };
 }
