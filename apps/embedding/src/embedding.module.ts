@@ -4,6 +4,7 @@ import {
   embed,
   isOtherModel,
   tokensBounds,
+  tooLongToEmbed,
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
@@ -54,7 +55,12 @@ export class EmbeddingRpcController {
 
 /** The request body of Text Embeddings Inference. */
 const teiRequestSchema = z.object({
-  inputs: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(2_048)]),
+  inputs: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(2_048)])
+    .superRefine((given, context) => {
+      const problem = tooLongToEmbed([given].flat());
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    }),
   truncate: z.boolean().default(false),
   prompt_name: z.enum(['query', 'document', 'passage']).nullish(),
   normalize: z.literal(true, 'must be true: vectors are always normalized').optional(),

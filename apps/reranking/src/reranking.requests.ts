@@ -1,5 +1,5 @@
 import { rerankingParametersSchema, type ReplyOf, type rerank } from '#contracts';
-import { rerankQuerySchema } from '#openai-api';
+import { checkLength, rerankQuerySchema } from '#openai-api';
 import { z } from 'zod';
 
 const passage = z.union(
@@ -9,7 +9,15 @@ const passage = z.union(
   ],
   'must be a string or an object with a text',
 );
-const passages = z.array(passage).max(1000);
+const passages = z
+  .array(passage)
+  .max(1000)
+  .superRefine((given, context) =>
+    checkLength(
+      given.map(({ text }) => text),
+      context,
+    ),
+  );
 const query = rerankQuerySchema;
 
 const opeaShape = {

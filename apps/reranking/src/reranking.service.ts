@@ -1,6 +1,7 @@
 import {
   assertServedModel,
   invalidField,
+  maxQueryCharacters,
   rerank,
   type ModelInfo,
   type ParsedRequestOf,
@@ -97,7 +98,9 @@ export class RerankingService implements OnApplicationShutdown {
       const passages = truncate
         ? texts.map((text) => firstWords(text, this.settings.maxPassageWords))
         : texts;
-      const { scores, promptTokens } = await this.reranker.rerank(query, passages, { truncate, signal });
+      // Each pair reads the query; the model reads less of it.
+      const read = truncate ? query.slice(0, maxQueryCharacters) : query;
+      const { scores, promptTokens } = await this.reranker.rerank(read, passages, { truncate, signal });
       this.metrics.countTokens('prompt', promptTokens);
       const ranked = rankByScore(
         scores,

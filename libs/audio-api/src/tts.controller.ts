@@ -1,4 +1,4 @@
-import { maxSpeechCharacters } from '#contracts';
+import { maxSpeechCharacters, MegaNestError } from '#contracts';
 import { ApiOperation, Call, SchemaPipe, setIgnored, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -31,8 +31,14 @@ export class TtsController {
   ): Promise<z.output<typeof answerSchema>> {
     const { text, voice, ...others } = body;
     const request = { input: text, voice: voice ?? undefined, format: 'wav' as const };
-    const begun = await beginSpeech(this.synthesis.synthesize(request, call));
+    const begun = await beginSpeech(this.synthesis.synthesize(request, call)).catch(namingText);
     setIgnored(reply, [...Object.keys(others), ...begun.voice.ignored]);
     return { tts_result: (await finishSpeech(begun)).toString('base64') };
   }
+}
+
+/** Names the field of this API in a refusal of the text. */
+function namingText(error: unknown): never {
+  if (!(error instanceof MegaNestError) || error.param !== 'input') throw error;
+  throw MegaNestError.fromBody({ ...error.toBody(), param: 'text' });
 }

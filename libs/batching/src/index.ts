@@ -1,2 +1,3 @@
 export { AsyncQueue, eventsOf } from './async-queue.js';
+export { gatherInTurns } from './in-turns.js';
 export { PrioritizedQueue, type Priority } from './prioritized-queue.js';

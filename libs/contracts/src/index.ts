@@ -4,6 +4,7 @@ export * from './chat-files.js';
 export * from './chat-images.js';
 export * from './documents.js';
 export * from './errors.js';
+export { tooLongToEmbed, tooLongToRank } from './input-size.js';
 export * from './json-bounds.js';
 export * from './json-schema.js';
 export * from './patience.js';

@@ -51,6 +51,24 @@ describe('a call', () => {
     expect(call.instance).toBe('one');
   });
 
+  it.each([
+    [3_000, undefined],
+    [4_500, true],
+  ])('is not sent again after its instance was silent for %i ms and then gone', (silentMs, final) => {
+    const failed: unknown[] = [];
+    const lost = new Call(method, { push: () => undefined, end: (error) => failed.push(error) });
+    for (let passed = 0; passed < silentMs; passed += checkMs) lost.checkSilence();
+    lost.lose();
+    expect(failed).toEqual([expect.objectContaining({ code: 'service_unavailable', final })]);
+  });
+
+  it('is not sent again after its instance stopped answering', () => {
+    const failed: unknown[] = [];
+    const stuck = new Call(method, { push: () => undefined, end: (error) => failed.push(error) });
+    for (let times = 0; times <= mostQuietChecks; times += 1) stuck.checkSilence();
+    expect(failed).toEqual([expect.objectContaining({ final: true })]);
+  });
+
   it('is lost where it is suspected and no sign of life comes', () => {
     call.suspect();
     check(5);

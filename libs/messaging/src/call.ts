@@ -43,6 +43,12 @@ export interface CallTarget {
 /** Checks without a sign of life after which a call counts as lost if a dead instance may have run it. */
 const checksOfSuspects = 6;
 
+/**
+ * Checks without a sign of life after which an instance had stopped before it was gone: its calls may be the cause. An
+ * instance that is killed from outside was heard in the second before, and is missed after two more.
+ */
+const checksOfStopped = 4_000 / checkMs;
+
 /** The client's side of one call: turns the messages of its reply subject into replies, an end or an error. */
 export class Call<Method extends RpcMethod> implements WatchedCall {
   #checksSinceMessage = 0;
@@ -104,12 +110,15 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
     this.#checksSinceMessage += 1;
     if (this.#checksLeft !== undefined) this.#checksLeft -= 1;
     if (this.#checksLeft === 0) this.lose();
-    if (this.#checksSinceMessage > silenceMs / checkMs) this.#fail('it stopped answering');
+    if (this.#checksSinceMessage > silenceMs / checkMs)
+      this.#fail('it stopped answering while it worked on this call', { final: true });
     return this.#checksSinceMessage > 1;
   }
 
+  /** An instance that had stopped before is not replaced by another one: the call could stop it, too. */
   lose(): void {
-    this.#fail('the instance that ran the call is gone');
+    const isCause = this.#checksSinceMessage >= checksOfStopped;
+    this.#fail('the instance that ran the call is gone', isCause ? { final: true } : {});
   }
 
   suspect(): void {
@@ -122,8 +131,9 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
     this.sink.end(error);
   }
 
-  #fail(detail: string): void {
-    this.settle(new MegaNestError('service_unavailable', { service: this.method.service, detail }));
+  #fail(detail: string, more: { final?: true } = {}): void {
+    const { service } = this.method;
+    this.settle(new MegaNestError('service_unavailable', { service, detail, ...more }));
   }
 
   #finish(error?: Error): void {

@@ -41,6 +41,20 @@ it('says how many inputs a request may have', () => {
   );
 });
 
+it.each([
+  ['input', 'a'.repeat(1_200_001), /1200001 characters .* limit of a request is 1200000/],
+  [
+    'input',
+    Array.from({ length: 400 }, () => Array.from({ length: 4_000 }, () => 1)),
+    /1600000 tokens .* 300000/,
+  ],
+  ['text', 'a'.repeat(1_200_001), /characters/],
+])('refuses %s that is too long as a whole', (field, input, message) => {
+  expect(() => parse({ [field]: input })).toThrow(
+    expect.objectContaining({ status: 400, param: field, message: expect.stringMatching(message) }),
+  );
+});
+
 describe('embeddingResponse', () => {
   const reply = {
     model: 'nano',

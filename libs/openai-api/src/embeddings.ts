@@ -1,4 +1,11 @@
-import { decodeVectors, embeddingParametersSchema, encodeVector, type embed, type ReplyOf } from '#contracts';
+import {
+  decodeVectors,
+  embeddingParametersSchema,
+  encodeVector,
+  tooLongToEmbed,
+  type embed,
+  type ReplyOf,
+} from '#contracts';
 import { z } from 'zod';
 
 const text = z.string().min(1, 'must not be empty');
@@ -30,8 +37,11 @@ export const embeddingRequestSchema = z
   })
   .transform(({ input, text: older, ...rest }, context) => {
     const given = input ?? older;
-    if (given !== undefined) return { ...rest, inputs: toList(given) };
-    context.addIssue({ code: 'custom', path: ['input'], message: 'is required' });
+    const inputs = given && toList(given);
+    const problem = inputs ? tooLongToEmbed(inputs) : 'is required';
+    if (inputs && problem === undefined) return { ...rest, inputs };
+    const path = [input === undefined && older !== undefined ? 'text' : 'input'];
+    context.addIssue({ code: 'custom', path, message: problem });
     return z.NEVER;
   });
 export type EmbeddingRequest = z.output<typeof embeddingRequestSchema>;

@@ -51,6 +51,7 @@ export {
   plainRerankSchema,
   rerankCall,
   rerankQuerySchema,
+  checkLength,
   rerankRequestSchema,
   rerankResponse,
   rerankResponseSchema,

@@ -34,6 +34,19 @@ describe('rerankRequestSchema', () => {
     },
   );
 
+  it('refuses documents that are too long together, and names their field', () => {
+    const texts = Array.from({ length: 1_000 }, () => 'word '.repeat(1_500));
+    const refusal = (param: string) =>
+      expect.objectContaining({
+        status: 400,
+        param,
+        message: expect.stringContaining('limit of a request is 2000000'),
+      });
+    expect(() => parse({ query: 'q', documents: texts })).toThrow(refusal('documents'));
+    expect(() => parseOrThrow(plainRerankSchema, { query: 'q', texts })).toThrow(refusal('texts'));
+    expect(parse({ query: 'q', documents: texts.slice(0, 266) }).documents).toHaveLength(266);
+  });
+
   it('takes null as unset in the format of Text Embeddings Inference', () => {
     const unset = { raw_scores: null, return_text: null, truncate: null, truncation_direction: null };
     const body = { query: 'q', texts: ['a'] };

@@ -1,10 +1,16 @@
-import { MegaNestError, parseOrThrow, type ReplyOf, type rerank } from '#contracts';
+import { MegaNestError, parseOrThrow, tooLongToRank, type ReplyOf, type rerank } from '#contracts';
 import { z } from 'zod';
 
 const document = z.union(
   [z.string(), z.looseObject({ text: z.string() }).transform(({ text }) => text)],
   'must be a string or an object with a text',
 );
+
+/** An issue for documents that are too long together. */
+export function checkLength(texts: readonly string[], context: z.RefinementCtx): void {
+  const problem = tooLongToRank(texts);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+}
 
 /** The query that passages are ranked for. */
 export const rerankQuerySchema = z.string().min(1, 'must not be empty');
@@ -13,7 +19,7 @@ export const rerankQuerySchema = z.string().min(1, 'must not be empty');
 export const rerankRequestSchema = z.object({
   model: z.string().nullish(),
   query: rerankQuerySchema,
-  documents: z.array(document).min(1).max(1000),
+  documents: z.array(document).min(1).max(1000).superRefine(checkLength),
   /** Absent, or vLLM's default of 0: all documents. */
   top_n: z.int().min(0).nullish(),
   return_documents: z.boolean().nullish(),
@@ -71,7 +77,7 @@ function documentAt({ documents }: RerankRequest, index: number): string {
 /** The body of `/rerank` in the format of Text Embeddings Inference. */
 export const teiRerankRequestSchema = z.object({
   query: rerankQuerySchema,
-  texts: z.array(z.string()).min(1).max(1000),
+  texts: z.array(z.string()).min(1).max(1000).superRefine(checkLength),
   /** Return logits instead of probabilities. */
   raw_scores: z.boolean().default(false),
   return_text: z.boolean().default(false),

@@ -1,6 +1,14 @@
 import { createRequire } from 'node:module';
 import { eventsOf } from '#batching';
-import { invalidField, MegaNestError, type ModelInfo, type SpeechFormat } from '#contracts';
+import {
+  estimateSpeechSeconds,
+  invalidField,
+  maxSpeechSeconds,
+  MegaNestError,
+  speechSecondsOf,
+  type ModelInfo,
+  type SpeechFormat,
+} from '#contracts';
 import { describeWeights, WorkerChannel } from '#models';
 import { builtFile } from '#paths';
 import { splitSentences } from '#text';
@@ -100,6 +108,7 @@ class FliteSynthesizer implements SpeechSynthesizer {
     const pieces = splitForSpeech(toEnglishLetters(text));
     if (pieces.length === 0)
       throw invalidField('input', 'has nothing that this voice can say; it speaks English only');
+    assertSpeakable(pieces, speed);
     const ignored = instructions === undefined ? [] : ['instructions'];
     const channel = this.#take();
     const release = () => this.#load.set(channel, (this.#load.get(channel) ?? 1) - 1);
@@ -135,10 +144,19 @@ class FliteSynthesizer implements SpeechSynthesizer {
   }
 }
 
+/** Errors: invalid_request for a text whose speech would be too long. Digits take longer than letters. */
+export function assertSpeakable(pieces: readonly string[], speed: number): void {
+  const seconds = pieces.reduce((sum, piece) => sum + estimateSpeechSeconds(piece, speed), 0);
+  if (seconds <= maxSpeechSeconds) return;
+  const reason = `would take about ${Math.ceil(seconds)} seconds to speak; the limit is ${maxSpeechSeconds} seconds`;
+  throw invalidField('input', `${reason}. Send it in parts`);
+}
+
 /**
- * Longer pieces are cut at a comma or a space, so that the first audio of a long sentence does not wait for its end.
+ * Longer pieces are cut at a comma or a space, so that the first audio of a long sentence does not wait for its end, and
+ * other texts get their turn. In seconds of speech at the normal speed: 240 letters.
  */
-const maxPieceCharacters = 240;
+const maxPieceSeconds = 16.85;
 
 const plainCharacters: readonly [RegExp, string][] = [
   [/[\u2018\u2019\u201a\u02bc]/g, "'"],
@@ -164,19 +182,30 @@ export function toEnglishLetters(text: string): string {
     .replaceAll(/[ \t]+/g, ' ');
 }
 
-/** Cuts a sentence into pieces of at most {@link maxPieceCharacters}, at commas if possible, otherwise at spaces. */
+/** Cuts a sentence into pieces of at most {@link maxPieceSeconds}, at commas if possible, otherwise at spaces. */
 function cutLongSentence(sentence: string): string[] {
   const pieces: string[] = [];
   let rest = sentence;
-  while (rest.length > maxPieceCharacters) {
-    const head = rest.slice(0, maxPieceCharacters);
+  for (let head = headOf(rest); head.length < rest.length; head = headOf(rest)) {
     const comma = Math.max(head.lastIndexOf(', '), head.lastIndexOf('; '), head.lastIndexOf(': '));
-    const end = comma > maxPieceCharacters / 3 ? comma + 1 : head.lastIndexOf(' ');
-    const length = end > 0 ? end : maxPieceCharacters;
+    const end = comma > head.length / 3 ? comma + 1 : head.lastIndexOf(' ');
+    const length = end > 0 ? end : head.length;
     pieces.push(rest.slice(0, length));
     rest = rest.slice(length);
   }
   return [...pieces, rest];
+}
+
+/** The beginning of a text that is spoken in {@link maxPieceSeconds}. */
+function headOf(text: string): string {
+  let seconds = 0;
+  let length = 0;
+  for (const character of text) {
+    seconds += speechSecondsOf(character);
+    if (seconds > maxPieceSeconds) break;
+    length += character.length;
+  }
+  return text.slice(0, length);
 }
 
 /** Splits a text into pieces to speak in order; drops pieces without a letter or a digit. */

@@ -3,7 +3,7 @@ export { chatTaskOf, type ChatTask, type ChatTaskKind } from './chat-task.js';
 export { condenseQuestion, contentWords, questionWithNames } from './condense-question.js';
 export { escapePattern } from './escape-pattern.js';
 export { estimateTokens } from './estimate-tokens.js';
-export { splitSentences, countWords, firstWords } from './sentences.js';
+export { splitSentences, sentencesWithin, countWords, firstWords } from './sentences.js';
 export { fixedTexts, refusals, type FixedTexts } from './fixed-texts.js';
 export { detectLanguage, languageOf, type Language } from './language.js';
 export { asksTheSame } from './same-question.js';

@@ -32,17 +32,20 @@ const sentenceStarters = new Set(
  * Unicode's, corrected after abbreviations ("Dr. Smith", "e.g. Paris", "No. 5") and initials ("J. R. Tolkien").
  */
 export function splitSentences(text: string): string[] {
-  const sentences: string[] = [];
+  return [...sentencesWithin(text)];
+}
+
+/** Yields the sentences of {@link splitSentences} one by one, for long texts. */
+export function* sentencesWithin(text: string): Generator<string, void, void> {
   let [start, end] = [0, 0];
   for (const segment of segmentsOf(text)) {
     if (end > start && !continuesAfter(text, start, end, segment)) {
-      sentences.push(text.slice(start, end));
+      yield text.slice(start, end);
       start = end;
     }
     end += segment.length;
   }
-  if (end > start) sentences.push(text.slice(start, end));
-  return sentences;
+  if (end > start) yield text.slice(start, end);
 }
 
 /** Characters per call of `Intl.Segmenter`, whose time grows with the square of the length. */

@@ -1,24 +1,29 @@
-import { splitSentences } from '#text';
+import { sentencesWithin } from '#text';
 
 /** Blank lines, and lines that begin a list item, a heading or a table row, end a sentence without a full stop. */
 export const structuralBreak = /\n\s*\n|\n(?=\s*(?:[-*•+|#>]|\d+[.)])\s*\S)/;
 
 /** The sentences of a text with normalized whitespace. Joined by single spaces they are the normalized text. */
 export function sentencesOf(text: string): string[] {
-  return text.split(structuralBreak).flatMap((block) => blockSentences(normalizeWhitespace(block)));
+  return [...sentencesIn(text)];
+}
+
+/** Yields the sentences of {@link sentencesOf} one by one, for long texts. */
+export function* sentencesIn(text: string): Generator<string, void, void> {
+  for (const block of text.split(structuralBreak)) yield* blockSentences(normalizeWhitespace(block));
 }
 
 /** Splits at spaces after sentences. Sentences without a space between them, as in Chinese, stay together. */
-function blockSentences(block: string): string[] {
-  const sentences: string[] = [];
-  let open = '';
-  for (const sentence of splitSentences(block)) {
-    open += sentence;
-    if (!open.endsWith(' ')) continue;
-    sentences.push(open.trimEnd());
-    open = '';
+function* blockSentences(block: string): Generator<string, void, void> {
+  let open: string[] = [];
+  for (const sentence of sentencesWithin(block)) {
+    // Looking at the end of a text that grows piece by piece would copy it each time.
+    open.push(sentence);
+    if (!sentence.endsWith(' ')) continue;
+    yield open.join('').trimEnd();
+    open = [];
   }
-  return open === '' ? sentences : [...sentences, open];
+  if (open.length > 0) yield open.join('');
 }
 
 /** Replaces runs of whitespace by one space and trims the ends. */

@@ -1,51 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { ExtractiveWriter, questionOf, rankByCentrality, rankInGroups } from './extractive-writer.js';
+import { ExtractiveWriter, questionOf } from './extractive-writer.js';
+import { writeSummary } from './write-summary.js';
 import { writeFaqOf } from './writing.service.js';
 
 const unit = (x: number, y: number) => {
   const length = Math.hypot(x, y);
   return Float32Array.of(x / length, y / length);
 };
-
-describe('rankByCentrality', () => {
-  it('takes what is most alike to all, and no repetition of it next', () => {
-    // Three about one thing, the second of them nearly the first; one about another.
-    expect(rankByCentrality([unit(1, 0), unit(1, 0.001), unit(0.8, 0.6), unit(0, 1)])[0]).not.toBe(3);
-    expect(rankByCentrality([unit(1, 0), unit(1, 0), unit(0.6, 0.8)])).toEqual([0, 2, 1]);
-  });
-
-  it('gives each once', () => {
-    const vectors = Array.from({ length: 30 }, (_unused, index) => unit(Math.cos(index), Math.sin(index)));
-    expect(rankByCentrality(vectors).toSorted((a, b) => a - b)).toEqual([...vectors.keys()]);
-    expect(rankByCentrality([])).toEqual([]);
-  });
-});
-
-describe('rankInGroups', () => {
-  const signal = new AbortController().signal;
-
-  it('is the order of all where they are few', async () => {
-    const vectors = Array.from({ length: 30 }, (_unused, index) => unit(Math.cos(index), Math.sin(index)));
-    expect(await rankInGroups(vectors, signal)).toEqual(rankByCentrality(vectors));
-  });
-
-  it('ranks many sentences without holding the event loop, and stops with its request', async () => {
-    const vectors = Array.from({ length: 6_000 }, (_unused, index) => {
-      const vector = new Float32Array(256);
-      vector[index % 256] = 1;
-      return vector;
-    });
-    let turns = 0;
-    const timer = setInterval(() => (turns += 1), 1);
-    const ranked = await rankInGroups(vectors, signal);
-    clearInterval(timer);
-    expect(new Set(ranked).size).toBe(ranked.length);
-    expect(ranked.length).toBeGreaterThan(100);
-    expect(turns).toBeGreaterThan(10);
-    const leaving = AbortSignal.abort(new Error('left'));
-    await expect(rankInGroups(vectors, leaving)).rejects.toThrow('left');
-  });
-});
 
 describe('questionOf', () => {
   it.each([
@@ -102,4 +63,46 @@ describe('ExtractiveWriter', () => {
     for (const pair of pairs) expect(pair).toMatch(/^Q: .+\?\nA: .+\.$/);
     expect(await faq('Rain fell.', 3)).toBe('');
   });
+
+  it.each([
+    ['Mr. Smith went. ', 24_000],
+    ['Thing 5 is a 35. ', 22_000],
+    ['漢字。', 130_000],
+    ['Acme Inc. Europe ', 23_000],
+    ['a\n\n', 130_000],
+    ['. ', 190_000],
+    ['x', 390_000],
+  ])(
+    'summarizes 390 KB of "%s" without holding the event loop',
+    { timeout: 60_000 },
+    async (piece, count) => {
+      const wide = (texts: string[]) => {
+        const vectors = texts.map((_text, index) =>
+          new Float32Array(384).fill(0).fill(1, index % 384, 1 + (index % 384)),
+        );
+        return Promise.resolve({ vectors, promptTokens: texts.length });
+      };
+      const writer = new ExtractiveWriter(wide);
+      const held = await longestHold(async () => {
+        for await (const chunk of writeSummary({ text: piece.repeat(count), type: 'auto' }, writer, signal))
+          expect(chunk.choice).toBe(0);
+      });
+      expect(held).toBeLessThan(1_000);
+    },
+  );
 });
+
+/** The most processor time, in milliseconds, between two turns of the event loop while work runs. */
+async function longestHold(work: () => Promise<void>): Promise<number> {
+  const used = () => (process.cpuUsage().user + process.cpuUsage().system) / 1000;
+  let [longest, before, running] = [0, used(), true];
+  const turn = () => {
+    longest = Math.max(longest, used() - before);
+    before = used();
+    if (running) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await work();
+  running = false;
+  return longest;
+}

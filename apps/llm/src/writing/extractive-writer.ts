@@ -1,7 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { gatherInTurns } from '#batching';
 import type { GenerationChunk } from '#contracts';
 import { countWords } from '#text';
-import { sentencesOf } from '../grounding/sentences.js';
+import { sentencesIn } from '../grounding/sentences.js';
+import { chooseCentral } from './centrality.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 
 /** Embeds texts as unit vectors; returns also the number of read tokens. */
@@ -12,7 +13,7 @@ export type EmbedTexts = (
 
 /** Number of sentences of a summary or of a piece's summary, where the caller set no limit. */
 const usualSentences = 5;
-/** Limit for the sentences that one step compares with each other; the work grows with their square. */
+/** Limit for the sentences that one step compares with each other. */
 const mostSentences = 400;
 /** Approximate number of words per token. */
 const wordsPerToken = 0.75;
@@ -28,20 +29,20 @@ export class ExtractiveWriter implements TextWriter {
   ) {}
 
   fits(text: string): Promise<boolean> {
-    return Promise.resolve(sentencesOf(text).length <= mostSentences);
+    const sentences = sentencesIn(text);
+    for (let count = 0; count <= mostSentences; count += 1)
+      if (sentences.next().done) return Promise.resolve(true);
+    return Promise.resolve(false);
   }
 
   async *write(step: WritingStep, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
     const text = step.kind === 'refinement' ? `${step.before}\n\n${step.text}` : step.text;
-    const candidates = sentencesOf(text).filter(step.kind === 'faq' ? questionOf : isTelling);
-    const sentences = candidates.length > 0 ? candidates : step.kind === 'faq' ? [] : sentencesOf(text);
+    const sentences = await this.#candidates(step.kind, text, signal);
     const { vectors, promptTokens } = await this.#embed(sentences, signal);
-    const order = await rankInGroups(vectors, signal);
-    const ranked = order.map((index) => ({ index, sentence: sentences[index] ?? '' }));
-    const chosen = step.kind === 'faq' ? ranked.slice(0, step.count) : this.#withinLength(ranked);
-    chosen.sort((a, b) => a.index - b.index);
+    const order = await chooseCentral(vectors, this.#choice(step, sentences), signal);
+    const chosen = order.toSorted((a, b) => a - b).map((index) => sentences[index] ?? '');
     const faq = step.kind === 'faq';
-    for (const [position, { sentence }] of chosen.entries()) {
+    for (const [position, sentence] of chosen.entries()) {
       const before = position === 0 ? '' : faq ? '\n\n' : ' ';
       yield { choice: 0, text: before + (faq ? pairOf(sentence) : sentence) };
     }
@@ -54,20 +55,32 @@ export class ExtractiveWriter implements TextWriter {
     return this.embed(sentences, signal);
   }
 
-  /** The best sentences within the limit, but at least one. */
-  #withinLength<Ranked extends { sentence: string }>(ranked: readonly Ranked[]): Ranked[] {
-    const words = this.maxTokens === undefined ? Infinity : this.maxTokens * wordsPerToken;
-    const chosen: Ranked[] = [];
-    let used = 0;
-    for (const candidate of ranked) {
-      const length = countWords(candidate.sentence);
-      if (chosen.length === usualSentences) break;
-      if (chosen.length > 0 && used + length > words) continue;
-      chosen.push(candidate);
-      used += length;
-    }
-    return chosen;
+  /** The sentences that may be chosen: for a summary all of them, if none of them says much alone. */
+  async #candidates(kind: WritingStep['kind'], text: string, signal: AbortSignal): Promise<string[]> {
+    const all = await gatherInTurns(sentencesIn(text), signal);
+    const isWanted = (sentence: string) =>
+      kind === 'faq' ? questionOf(sentence) !== undefined : isTelling(sentence);
+    const marked = await gatherInTurns(mapped(all, isWanted), signal);
+    const wanted = all.filter((_sentence, index) => marked[index]);
+    return wanted.length > 0 || kind === 'faq' ? wanted : all;
   }
+
+  /** As many sentences as are asked for, or as fit into the limit for the words; at least one. */
+  #choice(step: WritingStep, sentences: readonly string[]): Parameters<typeof chooseCentral>[1] {
+    if (step.kind === 'faq') return { count: step.count };
+    if (this.maxTokens === undefined) return { count: usualSentences };
+    const max = this.maxTokens * wordsPerToken;
+    const lengths = sentences.map(countWords);
+    const wordsOf = (chosen: readonly number[]) => chosen.reduce((sum, index) => sum + lengths[index]!, 0);
+    return {
+      count: usualSentences,
+      mayFollow: (index, chosen) => chosen.length === 0 || wordsOf(chosen) + lengths[index]! <= max,
+    };
+  }
+}
+
+function* mapped<From, To>(items: Iterable<From>, map: (item: From) => To): Generator<To> {
+  for (const item of items) yield map(item);
 }
 
 /** Leaves out headings, rows of tables and fragments, which say little alone, and long sentences, which are lists. */
@@ -78,79 +91,6 @@ export function isTelling(sentence: string): boolean {
 
 function pairOf(sentence: string): string {
   return `Q: ${questionOf(sentence)}\nA: ${sentence}`;
-}
-
-/** Weight of a sentence's similarity to the chosen sentences, relative to its similarity to all sentences. */
-const redundancyCost = 0.7;
-/** Bonus for the first sentence of a text, which often names the subject. */
-const leadBonus = 0.05;
-
-/**
- * Positions of sentences in the order of their value for a summary: first the sentences that are most similar to all
- * others, with as little repetition as possible (centrality as in LexRank, Erkan and Radev 2004; redundancy as in
- * maximal marginal relevance, Carbonell and Goldstein 1998). `vectors`: one unit vector for each sentence.
- */
-export function rankByCentrality(vectors: readonly Float32Array[]): number[] {
-  const sum = sumOf(vectors);
-  const others = Math.max(1, vectors.length - 1);
-  // The mean similarity to the others is the similarity to their sum, divided by their number.
-  const centrality = vectors.map(
-    (vector, index) => (dot(vector, sum) - 1) / others + leadBonus * (1 - index / vectors.length),
-  );
-  const left = new Set(vectors.keys());
-  const nearest = vectors.map(() => 0);
-  const ranked: number[] = [];
-  while (left.size > 0) {
-    const value = (index: number) => (centrality[index] ?? 0) - redundancyCost * (nearest[index] ?? 0);
-    const best = [...left].reduce((a, b) => (value(b) > value(a) ? b : a));
-    left.delete(best);
-    ranked.push(best);
-    for (const index of left) {
-      nearest[index] = Math.max(nearest[index] ?? 0, dot(vectors[index], vectors[best]));
-    }
-  }
-  return ranked;
-}
-
-/**
- * The order of {@link rankByCentrality}, whose work grows with the square of the number of sentences: more than
- * `mostSentences` are ranked in groups first, and the first half of each group goes on. The event loop turns between
- * two groups. Errors: the reason of the signal.
- */
-export async function rankInGroups(
-  vectors: readonly Float32Array[],
-  signal: AbortSignal,
-  maxGroup = mostSentences,
-): Promise<number[]> {
-  let left = [...vectors.keys()];
-  while (left.length > maxGroup) {
-    const winners: number[] = [];
-    for (let first = 0; first < left.length; first += maxGroup) {
-      await nextTurn();
-      signal.throwIfAborted();
-      const group = left.slice(first, first + maxGroup);
-      winners.push(...rankOf(group, vectors).slice(0, Math.ceil(group.length / 2)));
-    }
-    left = winners.toSorted((a, b) => a - b);
-  }
-  return rankOf(left, vectors);
-}
-
-function rankOf(positions: readonly number[], vectors: readonly Float32Array[]): number[] {
-  const group = positions.map((position) => vectors[position] ?? new Float32Array());
-  return rankByCentrality(group).flatMap((index) => positions[index] ?? []);
-}
-
-function sumOf(vectors: readonly Float32Array[]): Float32Array {
-  const sum = new Float32Array(vectors[0]?.length ?? 0);
-  for (const vector of vectors) vector.forEach((value, index) => (sum[index] = (sum[index] ?? 0) + value));
-  return sum;
-}
-
-function dot(a: Float32Array | undefined, b: Float32Array | undefined): number {
-  let sum = 0;
-  for (let index = 0; index < (a?.length ?? 0); index++) sum += (a?.[index] ?? 0) * (b?.[index] ?? 0);
-  return sum;
 }
 
 /** First words of sentences that need the sentence before them to be understood. */

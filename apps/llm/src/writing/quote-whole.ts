@@ -1,8 +1,10 @@
+import { gatherInTurns } from '#batching';
 import type { RetrievedDocument } from '#contracts';
 import { countWords, type DocumentTexts } from '#text';
-import { sentencesOf } from '../grounding/sentences.js';
+import { sentencesIn } from '../grounding/sentences.js';
 import { writeAnswer, type Answer } from '../reading/written-answer.js';
-import { isTelling, rankInGroups, type EmbedTexts } from './extractive-writer.js';
+import { chooseCentral, dot } from './centrality.js';
+import { isTelling, type EmbedTexts } from './extractive-writer.js';
 
 /** A sentence of a passage. `passage`: from 1. */
 interface Place {
@@ -35,13 +37,14 @@ export async function quoteSummary(
   embed: EmbedTexts,
   signal: AbortSignal,
 ): Promise<WholeAnswer> {
-  const all = placesOf(documents);
+  const all = await gatherInTurns(placesOf(documents), signal);
   const telling = all.filter(({ text }) => isTelling(text));
   const candidates = telling.length > 0 ? telling : all;
   const { vectors, promptTokens } = await embedded(candidates, embed, signal);
   const count = Math.ceil(candidates.length / perSentence);
   const wanted = Math.min(summarySentences.max, Math.max(summarySentences.min, count));
-  const order = (await rankInGroups(vectors, signal)).slice(0, wanted).toSorted((one, other) => one - other);
+  const central = await chooseCentral(vectors, { count: wanted }, signal);
+  const order = central.toSorted((one, other) => one - other);
   const blocks = order.flatMap((index) => (candidates[index] ? [blockOf('- ', candidates[index])] : []));
   return { answer: writeAnswer('', blocks, 1), promptTokens };
 }
@@ -56,7 +59,7 @@ export async function quoteDifferences(
   signal: AbortSignal,
   texts: DocumentTexts,
 ): Promise<WholeAnswer> {
-  const all = placesOf(documents);
+  const all = await gatherInTurns(placesOf(documents), signal);
   const [before = [], after = []] = [
     ...groupedBy(all, ({ document }) => document.metadata['document_id']).values(),
   ];
@@ -69,7 +72,7 @@ export async function quoteDifferences(
       promptTokens: 0,
     };
   const { vectors, promptTokens } = await embedded([...old, ...fresh], embed, signal);
-  const pairs = pairsOf(vectors.slice(0, old.length), vectors.slice(old.length));
+  const pairs = await pairsOf(vectors.slice(0, old.length), vectors.slice(old.length), signal);
   const changed = pairs
     .slice(0, differences.changed)
     .flatMap(({ left, right }) => [blockOf(`${first}: `, old[left]!), blockOf(`${second}: `, fresh[right]!)]);
@@ -85,12 +88,13 @@ export async function quoteDifferences(
   return { answer: writeAnswer(opening, blocks, 1), promptTokens };
 }
 
-function placesOf(documents: readonly RetrievedDocument[]): Place[] {
-  return documents.flatMap((document, index) =>
-    sentencesOf(document.text)
-      .filter((text) => /\p{L}/u.test(text) && countWords(text) >= 2 && countWords(text) <= maxWords)
-      .map((text) => ({ text, passage: index + 1, document })),
-  );
+function* placesOf(documents: readonly RetrievedDocument[]): Generator<Place, void, void> {
+  for (const [index, document] of documents.entries())
+    for (const text of sentencesIn(document.text)) {
+      const words = countWords(text);
+      if (/\p{L}/u.test(text) && words >= 2 && words <= maxWords)
+        yield { text, passage: index + 1, document };
+    }
 }
 
 function blockOf(lead: string, { text, passage, document }: Place) {
@@ -132,13 +136,12 @@ interface Pair {
 }
 
 /** Pairs of similar sentences, each sentence once, in the order of the first document. */
-function pairsOf(left: readonly Float32Array[], right: readonly Float32Array[]): Pair[] {
-  const all: Pair[] = [];
-  for (const [row, one] of left.entries())
-    for (const [column, other] of right.entries()) {
-      const value = one.reduce((total, part, index) => total + part * (other[index] ?? 0), 0);
-      if (value >= sameSubject) all.push({ left: row, right: column, value });
-    }
+async function pairsOf(
+  left: readonly Float32Array[],
+  right: readonly Float32Array[],
+  signal: AbortSignal,
+): Promise<Pair[]> {
+  const all = (await gatherInTurns(similarRows(left, right), signal)).flat();
   const [usedLeft, usedRight] = [new Set<number>(), new Set<number>()];
   const pairs: Pair[] = [];
   for (const pair of all.toSorted((one, other) => other.value - one.value)) {
@@ -150,6 +153,17 @@ function pairsOf(left: readonly Float32Array[], right: readonly Float32Array[]):
   return pairs.toSorted((one, other) => one.left - other.left);
 }
 
+/** Yields the similar sentences of each sentence on the left. */
+function* similarRows(
+  left: readonly Float32Array[],
+  right: readonly Float32Array[],
+): Generator<Pair[], void, void> {
+  for (const [row, one] of left.entries())
+    yield [...right.entries()]
+      .map(([column, other]) => ({ left: row, right: column, value: dot(one, other) }))
+      .filter(({ value }) => value >= sameSubject);
+}
+
 function nameOf([first]: readonly Place[]): string {
   const name = first?.document.metadata['filename'];
   return typeof name === 'string' ? name : 'the other document';
@@ -157,6 +171,10 @@ function nameOf([first]: readonly Place[]): string {
 
 function groupedBy<Item>(items: readonly Item[], keyOf: (item: Item) => unknown): Map<unknown, Item[]> {
   const groups = new Map<unknown, Item[]>();
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
   return groups;
 }

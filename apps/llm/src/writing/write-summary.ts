@@ -1,6 +1,7 @@
+import { gatherInTurns } from '#batching';
 import type { GenerationChunk, SummaryType } from '#contracts';
 import { countWords, firstWords } from '#text';
-import { sentencesOf } from '../grounding/sentences.js';
+import { sentencesIn } from '../grounding/sentences.js';
 import { UsageSum, type TextWriter, type WritingStep } from './text-writer.js';
 
 export interface SummaryRequest {
@@ -44,14 +45,18 @@ class Steps {
     if (type === 'stuff') return whole;
     if (type === 'truncate') return { kind: 'summary', text: await this.beginningOf(text) };
     if (type === 'auto' && (await this.writer.fits(text))) return whole;
-    const pieces = this.cut(text);
+    const pieces = await this.cut(text);
     if (pieces.length < 2) return whole;
     return type === 'refine' ? this.refine(pieces) : this.combine(pieces);
   }
 
-  private cut(text: string): string[] {
+  private cut(text: string): Promise<string[]> {
     const { pieceWords = this.writer.pieceWords, overlapWords } = this.request;
-    return cutIntoPieces(text, Math.min(pieceWords, this.writer.pieceWords), overlapWords);
+    return cutIntoPieces(
+      text,
+      { size: Math.min(pieceWords, this.writer.pieceWords), overlap: overlapWords },
+      this.signal,
+    );
   }
 
   private async refine(pieces: readonly string[]): Promise<WritingStep> {
@@ -67,7 +72,7 @@ class Steps {
     const parts = await this.gatherAll(pieces);
     const text = parts.join('\n\n');
     if (await this.writer.fits(text)) return { kind: 'combination', text };
-    const further = this.cut(text);
+    const further = await this.cut(text);
     if (further.length < pieces.length) return this.combine(further);
     return { kind: 'combination', text: await this.beginningOf(text) };
   }
@@ -106,10 +111,15 @@ class Steps {
 
 /**
  * Cuts a text at sentence borders into pieces of at most `size` words. A longer sentence is cut at words. Each piece
- * begins with the last whole sentences of the previous one, with at most `overlap` words.
+ * begins with the last whole sentences of the previous one, with at most `overlap` words. Errors: the reason of the
+ * signal.
  */
-export function cutIntoPieces(text: string, size: number, overlap = 0): string[] {
-  const units = sentencesOf(text).flatMap((sentence) => cutAtWords(sentence, size));
+export async function cutIntoPieces(
+  text: string,
+  { size, overlap = 0 }: { size: number; overlap?: number },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const units = await gatherInTurns(unitsOf(text, size), signal);
   const pieces: string[][] = [];
   let open: string[] = [];
   let words = 0;
@@ -125,6 +135,10 @@ export function cutIntoPieces(text: string, size: number, overlap = 0): string[]
   }
   if (open.length > 0) pieces.push(open);
   return pieces.map((piece) => piece.join(' '));
+}
+
+function* unitsOf(text: string, size: number): Generator<string, void, void> {
+  for (const sentence of sentencesIn(text)) yield* cutAtWords(sentence, size);
 }
 
 function cutAtWords(sentence: string, size: number): string[] {

@@ -182,7 +182,7 @@ export async function* writeFaqOf(
   writer: TextWriter,
   signal: AbortSignal,
 ): AsyncGenerator<GenerationChunk, void, void> {
-  const pieces = await piecesOf(request, writer);
+  const pieces = await piecesOf(request, writer, signal);
   const sum = new UsageSum();
   let last: { usage?: TokenUsage; finishReason?: GenerationChunk['finishReason']; model?: string } = {};
   let separator = '';
@@ -207,9 +207,11 @@ export async function* writeFaqOf(
 async function piecesOf(
   { text, pieceWords, overlapWords }: FaqRequest,
   writer: TextWriter,
+  signal: AbortSignal,
 ): Promise<string[]> {
   if (pieceWords === undefined && (await writer.fits(text))) return [text];
-  return cutIntoPieces(text, Math.min(pieceWords ?? writer.pieceWords, writer.pieceWords), overlapWords);
+  const size = Math.min(pieceWords ?? writer.pieceWords, writer.pieceWords);
+  return cutIntoPieces(text, { size, overlap: overlapWords }, signal);
 }
 
 /** Where there are more pieces than questions, the questions are spread over the whole text. */

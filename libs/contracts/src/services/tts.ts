@@ -8,6 +8,25 @@ export type SpeechFormat = (typeof speechFormats)[number];
 /** Maximum characters of the text of one request, as in OpenAI's API. */
 export const maxSpeechCharacters = 4096;
 
+/** Maximum estimated length of the speech of one request, in seconds: {@link maxSpeechCharacters} letters at the lowest speed. */
+export const maxSpeechSeconds = 1_200;
+
+/** Seconds of speech of a letter or a space, and of a digit or a symbol, which are read as words: "9" as "nine". */
+const secondsOfLetter = 0.07;
+const secondsOfSymbol = 0.45;
+
+/** Estimated seconds of speech of a character at the normal speed. */
+export function speechSecondsOf(character: string): number {
+  return /[\p{L}\p{M}\s.,;:!?'"()-]/u.test(character) ? secondsOfLetter : secondsOfSymbol;
+}
+
+/** Estimated seconds of speech of a text. */
+export function estimateSpeechSeconds(text: string, speed = 1): number {
+  let seconds = 0;
+  for (const character of text) seconds += speechSecondsOf(character);
+  return seconds / speed;
+}
+
 export const speechParametersSchema = z.object({
   voice: z.string().min(1).max(64).optional().describe("A voice of the model or one of OpenAI's names"),
   speed: z.number().min(0.25).max(4).default(1).describe('1 is the normal speed of the voice'),

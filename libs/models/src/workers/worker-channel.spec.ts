@@ -75,6 +75,7 @@ describe('WorkerChannel', () => {
     await expect(hanging).rejects.toMatchObject({
       code: 'service_unavailable',
       message: /stood still for 0\.5 s/,
+      final: true,
       retryAfter: 1,
     });
     await expect(spinning).rejects.toMatchObject({ code: 'service_unavailable' });

@@ -120,7 +120,9 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
         }
       });
       worker.once('error', (error) => this.recover(worker, error, reject));
-      worker.once('exit', (code) => this.recover(worker, hang ?? new Error(`exit code ${code}`), reject));
+      worker.once('exit', (code) =>
+        this.recover(worker, hang ?? new Error(`exit code ${code}`), reject, hang !== undefined),
+      );
     });
   }
 
@@ -143,7 +145,8 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     else call?.reject(unpackError(message.error));
   }
 
-  private recover(dead: Worker, cause: Error, reject: (error: Error) => void): void {
+  /** `hung`: another thread, or another instance, would hang with the same calls. */
+  private recover(dead: Worker, cause: Error, reject: (error: Error) => void, hung = false): void {
     if (this.worker !== dead) return;
     if (this.closed) {
       reject(closedError());
@@ -155,6 +158,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
       service: 'inference',
       detail,
       retryAfter: 1,
+      ...(hung && { final: true }),
       cause,
     });
     reject(error);
