@@ -80,11 +80,6 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
     return this.watcher.current().definitions.get(name);
   }
 
-  /** The new version of a mega service that gets a part of its requests. */
-  canaryOf(name: string): MegaServiceDefinition | undefined {
-    return this.list().find(({ canary }) => canary?.of === name);
-  }
-
   findByPath(path: string): MegaServiceDefinition | undefined {
     return this.list().find((definition) => definition.path === path);
   }

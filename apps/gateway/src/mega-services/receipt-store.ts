@@ -4,26 +4,6 @@ import type { RunHandle, RunReceipt } from '#dag';
 export interface StoredReceipt {
   requestId: string;
   receipt: RunReceipt;
-  shadow?: ShadowReceipt;
-}
-
-/** The shadow run of the same request, by a new version. */
-interface ShadowReceipt {
-  receipt: RunReceipt;
-  /** Whether both versions gave the same answer; absent until both have ended. */
-  same?: boolean;
-}
-
-/** Statistics of one version of a mega service, from the receipts in memory. */
-interface VersionSummary {
-  version: string;
-  shadow: boolean;
-  requests: number;
-  failed: number;
-  p50_ms: number | null;
-  p99_ms: number | null;
-  /** Requests with the same answer as the served version; only for shadow runs. */
-  same?: number;
 }
 
 /** Key of a receipt. */
@@ -40,12 +20,7 @@ interface Entry extends ReceiptKey {
   bytes: number;
   /** The current receipt. The receipt of an unfinished run shows its progress. */
   receipt: () => RunReceipt;
-  /** Summary of the settled receipt. */
-  final?: RunEnd;
-  shadow?: { receipt: () => RunReceipt; final?: RunEnd; same?: boolean };
 }
-
-type RunEnd = Pick<RunReceipt, 'megaService' | 'state' | 'runMs'>;
 
 interface ReceiptBounds {
   maxCount: number;
@@ -78,21 +53,6 @@ export class ReceiptStore {
     this.#drop();
   }
 
-  /** Adds the shadow run of a new version to a receipt. `same` resolves to whether both answers are equal. */
-  addShadow(
-    { owner, requestId }: Pick<ReceiptKey, 'owner' | 'requestId'>,
-    { receipt, settled }: Pick<RunHandle, 'receipt' | 'settled'>,
-    same: Promise<boolean>,
-  ): void {
-    const name = nameOf(owner, requestId);
-    const entry = this.#entries.get(name);
-    if (!entry) return;
-    const shadow: NonNullable<Entry['shadow']> = { receipt };
-    entry.shadow = shadow;
-    void settled.then((final) => this.#settle(name, entry, final, shadow));
-    void same.then((isSame) => (shadow.same = isSame));
-  }
-
   find(owner: string, requestId: string): StoredReceipt | undefined {
     this.#drop();
     const entry = this.#entries.get(nameOf(owner, requestId));
@@ -108,35 +68,10 @@ export class ReceiptStore {
     return own.slice(-count).toReversed().map(storedOf);
   }
 
-  /** Statistics of each version of a mega service, over the receipts of all owners. */
-  versions(megaService: string): VersionSummary[] {
-    this.#drop();
-    const entries = [...this.#entries.values()].filter((entry) => entry.megaService === megaService);
-    const served = entries.flatMap(({ final }) => final ?? []);
-    const shadows = entries.flatMap(({ shadow }) => shadow ?? []);
-    const names = [...new Set(served.map((final) => final.megaService))];
-    const shadowNames = [...new Set(shadows.flatMap(({ final }) => final?.megaService ?? []))];
-    return [
-      ...names.map((name) => summaryOf(name, served)),
-      ...shadowNames.map((name) => {
-        const own = shadows.filter(({ final }) => final?.megaService === name);
-        const ends = own.flatMap(({ final }) => final ?? []);
-        return { ...summaryOf(name, ends), shadow: true, same: own.filter(({ same }) => same).length };
-      }),
-    ];
-  }
-
   /** Replaces a receipt by a copy from JSON, which has no reference to the run. */
-  #settle(
-    name: string,
-    entry: Entry,
-    final: RunReceipt,
-    place: Pick<Entry, 'receipt' | 'final'> = entry,
-  ): void {
+  #settle(name: string, entry: Entry, final: RunReceipt): void {
     const text = JSON.stringify(final);
-    const { megaService, state, runMs } = final;
-    place.receipt = () => JSON.parse(text) as RunReceipt;
-    place.final = { megaService, state, runMs };
+    entry.receipt = () => JSON.parse(text) as RunReceipt;
     if (this.#entries.get(name) !== entry) return;
     const bytes = Buffer.byteLength(text);
     entry.bytes += bytes;
@@ -163,21 +98,8 @@ function nameOf(owner: string, requestId: string): string {
   return JSON.stringify([owner, requestId]);
 }
 
-function storedOf({ requestId, receipt, shadow }: Entry): StoredReceipt {
-  if (!shadow) return { requestId, receipt: receipt() };
-  const { same } = shadow;
-  const beside = { receipt: shadow.receipt(), ...(same !== undefined && { same }) };
-  return { requestId, receipt: receipt(), shadow: beside };
-}
-
-function summaryOf(version: string, ends: readonly RunEnd[]): VersionSummary {
-  const own = ends.filter(({ megaService }) => megaService === version);
-  const times = own.filter(({ state }) => state === 'ok').map(({ runMs }) => runMs);
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number) =>
-    sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? null;
-  const failed = own.filter(({ state }) => state === 'failed').length;
-  return { version, shadow: false, requests: own.length, failed, p50_ms: at(0.5), p99_ms: at(0.99) };
+function storedOf({ requestId, receipt }: Entry): StoredReceipt {
+  return { requestId, receipt: receipt() };
 }
 
 /** A step of a mega service that failed or was too late, so that the answer was made without it. */

@@ -24,45 +24,21 @@ const runReceipt = z.looseObject({
     }),
   ),
 });
-const shadowReceipt = z.object({
-  receipt: runReceipt,
-  same: z.boolean().optional().describe('Whether both versions gave the same answer'),
-});
 const receiptAnswer = z.object({
   requestId: z.string(),
   receipt: runReceipt,
-  shadow: shadowReceipt.optional().describe('Shadow run of the same request by a new version'),
 });
-const milliseconds = z.number().nullable();
-const versionSummary = z.object({
-  version: z.string(),
-  shadow: z.boolean(),
-  requests: z.int(),
-  failed: z.int(),
-  p50_ms: milliseconds,
-  p99_ms: milliseconds,
-  same: z
-    .int()
-    .optional()
-    .describe('Requests with the same answer as the served version; only for shadow runs'),
-});
-
 const megaService = z.looseObject({
   name: z.string(),
   path: z.string().nullable(),
   description: z.string(),
   output: z.string(),
-  canary: z
-    .object({ of: z.string(), percent: z.number(), shadow: z.boolean() })
-    .nullable()
-    .describe('The mega service that it is a new version of, and its share of the requests'),
   nodes: z.array(z.looseObject({ node: z.string(), service: z.string(), after: z.array(z.string()) })),
 });
 const megaServicesAnswer = z.object({ megaservices: z.array(megaService) });
 const megaServiceAnswer = megaService.extend({
   source: z.string().describe('YAML of its file'),
-  recent: z.array(runReceipt.extend({ requestId: z.string(), shadow: shadowReceipt.optional() })),
-  versions: z.array(versionSummary).describe('Statistics of each version, from the receipts of this gateway'),
+  recent: z.array(runReceipt.extend({ requestId: z.string() })),
 });
 
 const validationAnswer = z.object({
@@ -162,22 +138,16 @@ export class ReceiptsController {
     if (!definition)
       throw new MegaNestError('not_found', { what: `The mega service ${name}`, param: 'name' });
     const found = await this.cluster.recent(owner, name, shownReceipts);
-    const recent = found.map(({ requestId, receipt, shadow }) => ({
-      requestId,
-      ...receipt,
-      ...(shadow && { shadow }),
-    }));
-    const versions = this.receipts.versions(name);
+    const recent = found.map(({ requestId, receipt }) => ({ requestId, ...receipt }));
     return {
       ...describe(definition),
       source: await this.megaServices.sourceOf(definition),
       recent,
-      versions,
     };
   }
 }
 
-function describe({ name, path, description, file, output, nodes, canary }: MegaServiceDefinition) {
+function describe({ name, path, description, file, output, nodes }: MegaServiceDefinition) {
   const graph = [...nodes.values()].map((node) => ({
     node: node.name,
     service: node.target.service,
@@ -191,5 +161,5 @@ function describe({ name, path, description, file, output, nodes, canary }: Mega
     fallback: node.fallback?.service ?? null,
     stream: node.stream,
   }));
-  return { name, path: path ?? null, description, file, output, canary: canary ?? null, nodes: graph };
+  return { name, path: path ?? null, description, file, output, nodes: graph };
 }

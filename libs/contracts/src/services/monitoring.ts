@@ -95,9 +95,7 @@ export const findReceipts = defineMethod({
     count: z.int().min(1).max(1_000).default(1),
   }),
   reply: z.object({
-    receipts: z.array(
-      z.object({ requestId: z.string(), receipt: z.unknown(), shadow: z.unknown().optional() }),
-    ),
+    receipts: z.array(z.object({ requestId: z.string(), receipt: z.unknown() })),
   }),
 });
 

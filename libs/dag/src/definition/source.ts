@@ -43,14 +43,6 @@ export const megaServiceSchema = z.strictObject({
   description: z.string().min(1),
   /** Example request body for the listing of mega services. */
   example: z.record(z.string(), z.unknown()).optional(),
-  /** A new version of another mega service, which answers a part of that one's requests, or runs beside them. */
-  canary: z
-    .strictObject({
-      of: z.string().min(1),
-      percent: z.number().gt(0).max(100),
-      shadow: z.boolean().default(false),
-    })
-    .optional(),
   output: nodeNameSchema.optional(),
   nodes: z
     .record(nodeNameSchema, nodeSchema)

@@ -110,15 +110,6 @@ export interface NodeDefinition {
   readonly stream: boolean;
 }
 
-/** The part of another mega service's requests that a version of it takes. */
-interface CanaryRule {
-  /** Name of the mega service that it is a version of. */
-  readonly of: string;
-  readonly percent: number;
-  /** It runs beside the other one; its answers are not sent. */
-  readonly shadow: boolean;
-}
-
 /** A validated mega service. It is immutable, so a running request keeps the version that it started with. */
 export interface MegaServiceDefinition {
   readonly name: string;
@@ -127,7 +118,6 @@ export interface MegaServiceDefinition {
   readonly description: string;
   /** Example request body. */
   readonly example?: Readonly<Record<string, unknown>>;
-  readonly canary?: CanaryRule;
   /** Short content hash of the definition and of the mega services in it. */
   readonly revision: string;
   /** File of the definition. */

@@ -50,32 +50,7 @@ class CatalogBuilder {
     for (const file of files) this.attempt(file.file, () => this.read(file));
     for (const { file } of files) if (this.errors.has(file)) this.keepPrevious(file);
     for (const name of this.entries.keys()) this.find(name);
-    this.checkCanaries();
     return { definitions: this.definitions, errors: this.errors };
-  }
-
-  /** A version with a wrong rule is not served at all, because it is not a separate mega service. */
-  private checkCanaries(): void {
-    const taken = new Map<string, string>();
-    for (const { name, file, canary } of this.definitions.values()) {
-      if (!canary) continue;
-      const problem = this.problemOf(name) ?? twinOf(canary.of, taken);
-      taken.set(canary.of, name);
-      if (problem === undefined) continue;
-      this.definitions.delete(name);
-      this.errors.set(file, new Error(`${file}: canary: ${problem}`));
-    }
-  }
-
-  private problemOf(name: string): string | undefined {
-    const version = this.definitions.get(name);
-    const of = version?.canary?.of ?? '';
-    const base = this.definitions.get(of);
-    if (!version || !base) return `there is no mega service "${of}"`;
-    if (base.canary) return `"${of}" is itself a version of "${base.canary.of}"`;
-    const [own, other] = [version, base].map(({ nodes, output }) => nodes.get(output));
-    const isAlike = own?.target.kind.output === other?.target.kind.output && own?.stream === other?.stream;
-    return isAlike ? undefined : `its output node and the output node of "${of}" differ in kind or in stream`;
   }
 
   private attempt<Result>(file: string, action: () => Result): Result | undefined {
@@ -132,11 +107,6 @@ class CatalogBuilder {
     this.definitions.set(earlier.name, earlier);
     return earlier;
   }
-}
-
-function twinOf(of: string, taken: ReadonlyMap<string, string>): string | undefined {
-  const other = taken.get(of);
-  return other === undefined ? undefined : `"${of}" has a version already, "${other}"`;
 }
 
 function refuseTwins(source: MegaServiceSource, file: string, other: Entry): void {

@@ -48,27 +48,6 @@ describe('loadMegaServices', () => {
     });
   });
 
-  it('serves a version of a mega service, and says why another one cannot be', async () => {
-    const canary = (rule: string) => `canary: { of: first, percent: 10${rule} }`;
-    await write('a.yaml', yamlOf('first', step));
-    await write('b.yaml', yamlOf('second', step, canary(', shadow: true')));
-    await write('c.yaml', yamlOf('third', step, canary('')));
-    await write('d.yaml', yamlOf('fourth', step, 'canary: { of: nothing, percent: 10 }'));
-    await write('e.yaml', yamlOf('fifth', step, 'canary: { of: second, percent: 10 }'));
-    await write('f.yaml', yamlOf('sixth', '{ service: llm, stream: true }', canary('')));
-    await write('g.yaml', yamlOf('seventh', step, 'canary: { of: first, percent: 0 }'));
-    const catalog = await loadMegaServices(directory, registry);
-    expect([...catalog.definitions.keys()]).toEqual(['first', 'second']);
-    expect(catalog.definitions.get('second')?.canary).toEqual({ of: 'first', percent: 10, shadow: true });
-    expect(errorsOf(catalog)).toEqual({
-      'c.yaml': 'c.yaml: canary: "first" has a version already, "second"',
-      'd.yaml': 'd.yaml: canary: there is no mega service "nothing"',
-      'e.yaml': 'e.yaml: canary: "second" is itself a version of "first"',
-      'f.yaml': 'f.yaml: canary: its output node and the output node of "first" differ in kind or in stream',
-      'g.yaml': expect.stringContaining('canary.percent') as string,
-    });
-  });
-
   it('refuses a second file of one name or one path', async () => {
     await write('a.yaml', yamlOf('first', step, 'path: /v1/a'));
     await write('b.yaml', yamlOf('first', step));
