@@ -1,6 +1,7 @@
 import {
   decodeVectors,
   embed,
+  maxQueryCharacters,
   MegaNestError,
   retrievalParametersSchema,
   retrievedDocumentSchema,
@@ -128,11 +129,13 @@ export class RetrievalController {
     call: HttpCall,
     reply: FastifyReply,
   ): Promise<RetrievalResult> {
-    const { text, json_encoders: _echoed, ...parameters } = body;
+    const { text: asked, json_encoders: _echoed, ...parameters } = body;
+    const text = asked.slice(0, maxQueryCharacters);
     const missing = !body.embedding && this.retrieval.needsEmbedding(parameters);
     const embedding = missing ? await this.embedder.embed(text, call) : body.embedding;
     const result = await this.retrieval.retrieve({ ...parameters, query: text, embedding });
-    if (result.degraded) setDegraded(reply, ['retrieval']);
+    const isCut = text.length < asked.length;
+    setDegraded(reply, [...(result.degraded ? ['retrieval'] : []), ...(isCut ? ['query'] : [])]);
     return result;
   }
 }

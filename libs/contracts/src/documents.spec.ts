@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageOfQuote, nameSchema } from './documents.js';
+import { givenMetadataSchema, pageOfQuote, nameSchema } from './documents.js';
 import { ingest } from './services/dataprep.js';
 import { retrievalParametersSchema, retrieve } from './services/retrieval.js';
 
@@ -59,5 +59,25 @@ describe('collections', () => {
     expect(ingest.request.safeParse({ collection: hidden }).success).toBe(false);
     const file = { objectId: 'x', filename: 'a\0.txt', mimeType: '', bytes: 1 };
     expect(ingest.request.safeParse({ files: [file] }).success).toBe(false);
+  });
+});
+
+describe('the attributes of a document', () => {
+  it.each([
+    ['a long text', { subject: 'x'.repeat(513) }, 'subject'],
+    ['a long text in a list', { tags: ['a', 'x'.repeat(513)] }, 'tags'],
+    ['many fields', Object.fromEntries(Array.from({ length: 65 }, (_unused, index) => [`k${index}`, 1])), ''],
+    ['a long name', { ['x'.repeat(65)]: 1 }, ''],
+    ['much in all', { numbers: Array.from({ length: 10_000 }, (_unused, index) => index) }, ''],
+  ])('have a limit: %s is refused', (_name, metadata, field) => {
+    const { error } = givenMetadataSchema.safeParse(metadata);
+    expect(error?.issues).toHaveLength(1);
+    expect(error?.issues[0]?.path.join('.')).toBe(field);
+    expect(error?.issues[0]?.message).toMatch(/at most \d+/);
+  });
+
+  it('may be nested', () => {
+    const metadata = { year: 2026, tags: ['a', 'b'], place: { city: 'x'.repeat(512) } };
+    expect(givenMetadataSchema.parse(metadata)).toEqual(metadata);
   });
 });

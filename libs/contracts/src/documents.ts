@@ -3,6 +3,31 @@ import { z } from 'zod';
 /** Free-form values of a chunk or document; filters match on them. */
 export const metadataSchema = z.record(z.string(), z.unknown());
 
+/** Bounds of the attributes that a caller gives a document: each of its chunks has them. A filter takes as long ones. */
+const maxFields = 64;
+const maxNameCharacters = 64;
+const maxTextCharacters = 512;
+const maxMetadataCharacters = 16_000;
+
+/** The attributes of a document from a caller. */
+export const givenMetadataSchema = metadataSchema.superRefine((value, context) => {
+  const refuse = (message: string, path: string[] = []) =>
+    context.addIssue({ code: 'custom', path, message });
+  const names = Object.keys(value);
+  if (names.length > maxFields) return refuse(`must have at most ${maxFields} fields`);
+  if (names.some((name) => name.length > maxNameCharacters))
+    return refuse(`the names of its fields must have at most ${maxNameCharacters} characters`);
+  if (JSON.stringify(value).length > maxMetadataCharacters)
+    return refuse(`must have at most ${maxMetadataCharacters} characters in all`);
+  const long = names.find((name) => hasLongText(value[name]));
+  if (long !== undefined) refuse(`texts must have at most ${maxTextCharacters} characters`, [long]);
+});
+
+function hasLongText(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > maxTextCharacters;
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasLongText);
+}
+
 /** The collection for documents and searches that do not name one. */
 export const defaultCollection = 'default';
 

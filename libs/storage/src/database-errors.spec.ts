@@ -27,6 +27,10 @@ describe('toMegaNestError', () => {
     });
   });
 
+  it('asks to try again where another transaction holds a lock', () => {
+    expect(toMegaNestError(withCode('55P03'))).toMatchObject({ code: 'service_unavailable', retryAfter: 1 });
+  });
+
   it.each([withCode('42P01'), withCode('23505')])(
     'reports %s without its words, which may hold data of others',
     (error) => {

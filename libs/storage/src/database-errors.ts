@@ -7,6 +7,8 @@ import { MegaNestError } from '#contracts';
 const unavailableStates = /^(08...|28...|57P0.|53300|53400|3D000)$/;
 const retryableStates = new Set(['40001', '40P01']);
 const timedOutState = '57014';
+/** A lock was not free in time. */
+const lockedState = '55P03';
 /** An index entry is too large: a name, an id or a link was too long. */
 const tooLargeState = '54000';
 /** A number does not fit into its column. A schema without an upper limit let it pass. */
@@ -58,7 +60,7 @@ export function lacksSharedMemory(error: unknown): boolean {
 
 /**
  * Converts the error of a statement to an error for callers: `service_unavailable` with postgres if the database is
- * away or its disk is full, `deadline_exceeded` if a statement exceeded its time limit, `invalid_request` if a value is
+ * away, its disk is full or another transaction holds a lock, `deadline_exceeded` if a statement exceeded its time limit, `invalid_request` if a value is
  * too long for an index or too large for a number, otherwise `internal_error` with the SQLSTATE. The database's message may contain data of
  * others, so it is only the cause, for the log.
  */
@@ -75,6 +77,10 @@ export function toMegaNestError(error: unknown): MegaNestError {
   }
   if (isConnectionError(error)) {
     return new MegaNestError('service_unavailable', { service, detail, retryAfter: 1, cause: error });
+  }
+  if (codeOf(error) === lockedState) {
+    const locked = 'another transaction holds a lock that this one needs';
+    return new MegaNestError('service_unavailable', { service, detail: locked, retryAfter: 1, cause: error });
   }
   if (codeOf(error) === diskFullState) {
     return new MegaNestError('service_unavailable', {

@@ -23,6 +23,8 @@ export interface DatabaseOptions {
   queueTimeoutMs?: number;
   /** Time limit of one statement in milliseconds, then `deadline_exceeded`. Default 60,000. */
   statementTimeoutMs?: number;
+  /** Time limit of one wait for a lock of another transaction, then `service_unavailable`. Default 20,000. */
+  lockTimeoutMs?: number;
   /** Milliseconds that a transaction waits for an unavailable database (restarting, failing over). Default 10,000. */
   patienceMs?: number;
   /** Called when an idle connection breaks (a database restart); the pool replaces it by itself. */
@@ -34,6 +36,8 @@ const migrationRetryMs = 500;
 const awayRetryMs = 250;
 const backgroundLimitMs = 600_000;
 const longestStatementMs = 86_400_000;
+/** The server ends a transaction whose process hangs between two statements, since it may hold locks. */
+const idleInTransactionMs = 60_000;
 
 /** The outcome of one attempt. */
 type Attempt<Result> = { result: Result } | { error: unknown; mayRetry: boolean; isAway: boolean };
@@ -55,7 +59,12 @@ export class Database {
   constructor(private readonly options: DatabaseOptions) {
     const { connectionString, maxConnections = 4, connectionTimeoutMs = 5_000 } = options;
     const { queueTimeoutMs = 120_000 } = options;
-    const { statementTimeoutMs = 60_000, patienceMs = 10_000, onConnectionLost } = options;
+    const {
+      lockTimeoutMs = 20_000,
+      statementTimeoutMs = 60_000,
+      patienceMs = 10_000,
+      onConnectionLost,
+    } = options;
     this.patienceMs = patienceMs;
     this.schema = options.schema ?? 'public';
     this.pool = new Pool({
@@ -72,7 +81,10 @@ export class Database {
     this.pool.on('error', (error) => onConnectionLost?.(error));
     this.beginStatement = [
       'BEGIN',
+      // Of this transaction only, since a pooler gives its session to other clients afterwards.
       `SET LOCAL statement_timeout = ${Math.ceil(statementTimeoutMs)}`,
+      `SET LOCAL lock_timeout = ${Math.ceil(Math.min(lockTimeoutMs, statementTimeoutMs))}`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}`,
       // Statements are short. A search disables scans, which Postgres counts as high costs and would therefore compile.
       'SET LOCAL jit = off',
       `SET LOCAL search_path = ${quoteIdentifier(this.schema)}, public`,

@@ -17,7 +17,9 @@ const silent = { debug: undefined, info: () => {}, warn: () => {}, error: () => 
  * its own transaction.
  */
 export async function runMigrations(transaction: Transaction, schema: string): Promise<string[]> {
+  // Another process may migrate for minutes.
   await transaction.query('SET LOCAL statement_timeout = 0');
+  await transaction.query('SET LOCAL lock_timeout = 0');
   await transaction.query(`SELECT pg_advisory_xact_lock(${migrationLock})`);
   const found = await transaction.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
   if (found.length === 0) await transaction.query(`CREATE SCHEMA ${quoteIdentifier(schema)}`);

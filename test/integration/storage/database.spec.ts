@@ -10,6 +10,7 @@ import {
   startPostgres,
   type TestPostgres,
 } from '#testing';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, vector } from './storage-fixture.js';
 
@@ -57,6 +58,19 @@ describe('Database', () => {
   afterAll(async () => {
     await Promise.all(opened.map((database) => database.close()));
     await postgres?.stop();
+  });
+
+  it('limits statements, waits for locks and idle transactions, in its transactions only', async () => {
+    const database = open();
+    const names = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+    const [limits] = await database.query<Record<string, string>>(
+      `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`).join(', ')}`,
+    );
+    expect(Object.values(limits!)).toEqual(['1min', '20s', '1min']);
+    const client = new Client(postgres.connectionString);
+    await client.connect();
+    expect((await client.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '0' }]);
+    await client.end();
   });
 
   it('migrates once, however many start at the same time', async () => {

@@ -41,7 +41,8 @@ describe.skipIf(!('programs' in found) || !hasPgBouncer())('PgBouncer, pooling t
         return client;
       }),
     );
-    const names = ['statement_timeout', 'search_path', 'jit', 'enable_sort', 'enable_seqscan'];
+    const limits = ['lock_timeout', 'idle_in_transaction_session_timeout'];
+    const names = [...limits, 'statement_timeout', 'search_path', 'jit', 'enable_sort', 'enable_seqscan'];
     const shown = names.map((name) => `current_setting('${name}')`).join(", ', ', ");
     const sql = `SELECT concat(${shown}) AS settings, pg_sleep(0.05)`;
     const answers = await Promise.all(clients.map((client) => client.query<{ settings: string }>(sql)));

@@ -10,6 +10,7 @@ import {
   rewriteQuery,
   searchRelevance,
   VectorStoreSearch,
+  type StoreSearch,
 } from './vector-store-search.js';
 
 const passage = (id: string, more: Partial<RetrievedDocument> = {}): RetrievedDocument => ({
@@ -79,8 +80,8 @@ describe('relevance', () => {
 
 describe('a search', () => {
   /** A search over services that answer, or throw, what the methods of `replies` say. */
-  function searchOver(replies: Record<string, () => unknown>) {
-    const request = ({ method }: { method: string }) => Promise.resolve().then(replies[method]);
+  function searchOver(replies: Record<string, (request: never) => unknown>) {
+    const request = async ({ method }: { method: string }, asked: never) => replies[method]?.(asked);
     const files = new Map([['d', { vectorStoreId: 'vs' } as StoredVectorStoreFile]]);
     const search = new VectorStoreSearch(
       { request } as unknown as RpcClient,
@@ -89,8 +90,8 @@ describe('a search', () => {
     );
     const asked = { owner: 'me', storeIds: ['vs'], queries: ['one', 'two'], maxResults: 5 };
     const call = { deadline: Date.now() + 60_000 };
-    return (ranker: 'auto' | 'none') =>
-      search.search({ ...asked, ranking: { ranker, score_threshold: 0 } }, call);
+    return (ranker: 'auto' | 'none', changes: Partial<StoreSearch> = {}) =>
+      search.search({ ...asked, ...changes, ranking: { ranker, score_threshold: 0 } }, call);
   }
 
   const found = passage('a', { metadata: { document_id: 'd' }, similarity: 0.5 });
@@ -123,6 +124,20 @@ describe('a search', () => {
     const result = await searchOver({ ...working, ...changes })(ranker);
     expect(result).toMatchObject({ found: [{ passage: { id: 'a' }, score }], degraded });
     expect(result.degraded).toHaveLength(degraded.length);
+  });
+
+  it('cuts a long query for every step, and says so', async () => {
+    const searched: unknown[] = [];
+    const replies = {
+      ...working,
+      [retrieve.method]: (request: { query: string }) => {
+        searched.push(request.query.length);
+        return { documents: [found], searchType: 'hybrid' };
+      },
+    };
+    const { degraded } = await searchOver(replies)('auto', { queries: ['word '.repeat(1_000_000)] });
+    expect(searched).toEqual([8_000]);
+    expect(degraded).toEqual(['query']);
   });
 });
 

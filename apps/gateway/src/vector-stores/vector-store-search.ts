@@ -2,6 +2,7 @@ import {
   decodeVectors,
   embed,
   encodeVector,
+  maxQueryCharacters,
   MegaNestError,
   rerank,
   retrieve,
@@ -52,7 +53,9 @@ export class VectorStoreSearch {
 
   /** Marks the stores as used. Errors: service_unavailable that names the service. */
   async search(search: StoreSearch, call: CallOptions): Promise<StoreSearchResult> {
-    const { queries, storeIds, maxResults, ranking } = search;
+    const { storeIds, maxResults, ranking } = search;
+    const queries = search.queries.map((query) => query.slice(0, maxQueryCharacters));
+    const cut = search.queries.some((query) => query.length > maxQueryCharacters) ? ['query'] : [];
     await this.stores.touch(storeIds);
     const needsVectors = ranking.hybrid_search?.embedding_weight !== 0;
     const vectors = needsVectors ? await this.#embed(queries, call) : [];
@@ -62,7 +65,7 @@ export class VectorStoreSearch {
     const merged = mergeRankings(rankings.map(({ passages }) => passages));
     const passing = merged.filter(({ score }) => score >= ranking.score_threshold);
     const found = (await this.#withFiles(passing, storeIds)).slice(0, maxResults);
-    return { found, degraded: [...new Set(rankings.flatMap(({ degraded }) => degraded))] };
+    return { found, degraded: [...new Set([...rankings.flatMap(({ degraded }) => degraded), ...cut])] };
   }
 
   async #embed(queries: readonly string[], call: CallOptions): Promise<Float32Array[]> {

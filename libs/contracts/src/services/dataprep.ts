@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { metadataSchema, nameSchema } from '../documents.js';
+import { givenMetadataSchema, metadataSchema, nameSchema } from '../documents.js';
 import { defineMethod } from './method.js';
 
 export const ingestParametersSchema = z.object({
   chunk_size: z.int().min(10).max(10_000).optional().describe('Target size of a chunk in words'),
   chunk_overlap: z.int().min(0).max(5_000).optional().describe('Words repeated from the previous chunk'),
   collection: nameSchema(128).optional(),
-  metadata: metadataSchema.optional().describe('Attributes written to every chunk; filters match on them'),
+  metadata: givenMetadataSchema
+    .optional()
+    .describe('Attributes written to every chunk; filters match on them'),
 });
 export type IngestParameters = z.infer<typeof ingestParametersSchema>;
 
