@@ -23,6 +23,10 @@ const notOnClusters = [
   'test/e2e/responses-outage.spec.ts',
 ];
 
+/** `npm run test:slow`: e2e specs that take a minute or more each, for parts that few changes touch. */
+const isSlow = process.env.MEGANEST_TEST_SLOW === 'true';
+const slow = ['test/e2e/hub-start.spec.ts', 'test/e2e/namespaces.spec.ts'];
+
 /** `npm run test:open-webui`: a browser uses Open WebUI, which is too large (7 GB) for each run of the tests. */
 const openWebUi = {
   extends: true as const,
@@ -65,8 +69,8 @@ export default defineConfig({
         test: {
           ...common,
           name: 'e2e',
-          include: ['test/e2e/**/*.spec.ts'],
-          exclude: isCluster ? notOnClusters : [],
+          include: isSlow ? slow : ['test/e2e/**/*.spec.ts'],
+          exclude: isCluster ? notOnClusters : isSlow ? [] : slow,
           globalSetup: isCluster ? ['test/support/cluster-setup.ts'] : [],
           testTimeout: 240_000,
           hookTimeout: 300_000,
