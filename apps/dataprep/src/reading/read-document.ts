@@ -1,6 +1,6 @@
 import { decodeText } from './decode-text.js';
 import { detectType, type DocumentType } from './detect-type.js';
-import { readDocx, readOdt, readPptx, readEpub } from './archives/read-office.js';
+import { readOdt, readPptx, readEpub } from './archives/read-office.js';
 import { readEml } from './read-eml.js';
 import { readHtml } from './read-html.js';
 import { readJson, readJsonLines } from './read-json.js';
@@ -11,6 +11,7 @@ import { readRtf } from './read-rtf.js';
 import { readSrt } from './read-srt.js';
 import { readCsv } from './sheets/read-csv.js';
 import { readXlsx } from './sheets/read-xlsx.js';
+import { readDocx } from './word/read-docx.js';
 import {
   type DocumentBlock,
   readingAs,

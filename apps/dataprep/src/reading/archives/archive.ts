@@ -4,16 +4,11 @@ import { load } from 'cheerio';
 import { unsupportedFile, type ReadingLimits, type SourceFile } from '../parsed-document.js';
 
 /** One entry of a zip's central directory. Offsets and sizes in bytes. */
-export interface ZipEntry {
+interface ZipEntry {
   /** Path in the archive: with `/` between folders, and without a `/` or `./` in front. */
   name: string;
-  /** The name as the archive has it. Some Windows programs write `\` between folders. */
-  storedName: string;
   method: number;
-  checksum: number;
   packedBytes: number;
-  /** The size that the archive declares. */
-  unpackedBytes: number;
   /** Offset of the packed content. */
   start: number;
 }
@@ -25,15 +20,6 @@ const maxEntries = 10_000;
 /** Names of the files in a zip archive. Throws `unsupported_file` if the directory of the archive is damaged. */
 export function zipEntryNames(bytes: Uint8Array, filename: string): string[] {
   return readDirectory(bytes, filename).map((entry) => entry.name);
-}
-
-/**
- * Refuses a zip bomb: unpacks every entry under one common limit and discards the result. The sizes that an archive
- * declares may be wrong. Throws `unsupported_file`.
- */
-export function checkUnpackedSize(bytes: Uint8Array, filename: string, maxBytes: number): void {
-  const files = unpackEach(bytes, filename, { maxBytes, isWanted: () => true });
-  while (!files.next().done) continue;
 }
 
 /** Files of an archive to unpack, and the limit in bytes for all of them together. */
@@ -88,7 +74,7 @@ function unpack(
 }
 
 /** The entries of an archive. Throws `unsupported_file` if its directory is damaged. */
-export function readDirectory(bytes: Uint8Array, filename: string): ZipEntry[] {
+function readDirectory(bytes: Uint8Array, filename: string): ZipEntry[] {
   const view = viewOf(bytes);
   try {
     const end = findEndRecord(view);
@@ -112,11 +98,8 @@ function readEntries(bytes: Uint8Array, view: DataView, start: number, count: nu
     const header = view.getUint32(offset + 42, true);
     entries.push({
       name: usualName(storedName),
-      storedName,
       method: view.getUint16(offset + 10, true),
-      checksum: view.getUint32(offset + 16, true),
       packedBytes: view.getUint32(offset + 20, true),
-      unpackedBytes: view.getUint32(offset + 24, true),
       start: header + 30 + view.getUint16(header + 26, true) + view.getUint16(header + 28, true),
     });
     offset += 46 + nameLength + view.getUint16(offset + 30, true) + view.getUint16(offset + 32, true);
@@ -124,6 +107,7 @@ function readEntries(bytes: Uint8Array, view: DataView, start: number, count: nu
   return entries;
 }
 
+/** Some Windows programs write `\` between folders. */
 function usualName(storedName: string): string {
   return storedName.replaceAll('\\', '/').replace(/^(\.?\/)+/, '');
 }
@@ -185,6 +169,7 @@ export class XmlArchive {
         id: $(element).attr('Id') ?? '',
         type: $(element).attr('Type') ?? '',
         path: resolvePath(part, $(element).attr('Target') ?? ''),
+        target: $(element).attr('Target') ?? '',
       }));
   }
 
@@ -203,6 +188,8 @@ interface Relation {
   /** An address; its last segment names the kind, e.g. `notesSlide`. */
   type: string;
   path: string;
+  /** The reference as it is written: an address outside of the archive is not a path. */
+  target: string;
 }
 
 /** The path of a reference within a file of an archive. A reference that begins with `/` starts at the root. */

@@ -1,4 +1,3 @@
-import mammoth from 'mammoth';
 import {
   collapseWhitespace,
   unsupportedFile,
@@ -10,29 +9,7 @@ import {
 import type { TableCell } from '../tables/table-grid.js';
 import { tableBlocks } from '../tables/table-rows.js';
 import { readHtml } from '../read-html.js';
-import { XmlArchive, checkUnpackedSize, resolvePath, type XmlDocument } from './archive.js';
-import { withUsualNames } from './rename-entries.js';
-
-/** The link from a note back to its reference, which the converter adds after the note. */
-const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/g;
-
-/** Reads a Word document, converted to HTML. Headings, lists and tables keep their structure; pictures are left out. */
-export async function readDocx(
-  { bytes, filename }: SourceFile,
-  { maxUnpackedBytes }: ReadingLimits,
-): Promise<ParsedDocument> {
-  checkUnpackedSize(bytes, filename, maxUnpackedBytes);
-  const archive = withUsualNames(bytes, filename);
-  const { value } = await mammoth.convertToHtml(
-    { buffer: Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength) },
-    {
-      externalFileAccess: false,
-      styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"],
-      convertImage: mammoth.images.imgElement(() => Promise.resolve({ src: '' })),
-    },
-  );
-  return readHtml(value.replaceAll(backLink, ''));
-}
+import { XmlArchive, resolvePath, type XmlDocument } from './archive.js';
 
 const presentation = 'ppt/presentation.xml';
 

@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { makeDocx, paragraph } from '../../../../../test/fixtures/dataprep/make-docx.js';
 import { makeEpub, makeOdt, makePptx, makeXlsx } from '../../../../../test/fixtures/dataprep/make-office.js';
 import { makeZip } from '../../../../../test/fixtures/dataprep/make-zip.js';
 import { readDocument } from '../read-document.js';
 import { resolvePath, unpackFiles } from './archive.js';
-import { withUsualNames } from './rename-entries.js';
 
 const fact = 'The zarf is made of tin.';
 const notes = 'The notes mention copper.';
@@ -68,25 +66,4 @@ describe.each(documents)('%s', (filename, files, texts) => {
     const entries = Object.entries(files).map(([name, content]) => [name, absolute(name, content)] as const);
     expect(await textsOf(filename, Object.fromEntries(entries))).toEqual(expect.arrayContaining(texts));
   });
-});
-
-it('copies an archive with unusual names only', () => {
-  const usual = makeZip({ 'a/b.txt': 'one' });
-  expect(withUsualNames(usual, 'x')).toBe(usual);
-  const copy = withUsualNames(makeZip({ 'a\\b.txt': 'one', './c.txt': 'two' }), 'x');
-  expect(filesOf(copy)).toEqual({ 'a/b.txt': 'one', 'c.txt': 'two' });
-});
-
-it('refuses an archive whose entries share one content', () => {
-  const one = makeZip({ 'a\\b.txt': randomBytes(10_000) });
-  const endBytes = 22;
-  const directory = one.subarray(one.readUInt32LE(one.length - 6), -endBytes);
-  const entries = 50;
-  const bomb = Buffer.concat([
-    one.subarray(0, -endBytes),
-    ...Array.from({ length: entries - 1 }, () => directory),
-    one.subarray(-endBytes),
-  ]);
-  bomb.writeUInt16LE(entries, bomb.length - endBytes + 10);
-  expect(() => withUsualNames(bomb, 'x')).toThrow('its archive is damaged');
 });
