@@ -86,8 +86,13 @@ export function selectSettings(
 ): LlmSettings {
   const replaced =
     environment.LLM_ENDPOINT !== undefined || (environment.LLM_MODEL_ID ?? llm.model) !== llm.model;
-  const ofModel = environment.LLM_ENDPOINT === undefined ? llm : withoutParameters(llm);
-  const settings = withParameters((replaced && llm.endpoint) || ofModel, environment.LLM_PARAMETERS);
+  const { ownModelParameters, ...ofProfile } = llm;
+  const isLocal = environment.LLM_ENDPOINT === undefined;
+  const chosen = (replaced && llm.endpoint) || (isLocal ? ofProfile : withoutParameters(ofProfile));
+  const settings = withParameters(
+    isLocal && replaced ? withGrounding(chosen, ownModelParameters) : chosen,
+    environment.LLM_PARAMETERS,
+  );
   const { LLM_TOOLS: tools, LLM_SEARCH_QUERIES_TIMEOUT_MS: searchQueriesTimeoutMs } = environment;
   const { LLM_GENERAL_KNOWLEDGE: generalKnowledge } = environment;
   return {
@@ -96,6 +101,16 @@ export function selectSettings(
     ...(tools !== 'auto' && { callsTools: tools === 'true' }),
     ...(searchQueriesTimeoutMs !== undefined && { searchQueriesTimeoutMs }),
   };
+}
+
+/** Adds parameters for answers from passages; those of the settings have precedence. */
+function withGrounding(
+  settings: LlmSettings,
+  parameters: LlmSettings['parameters'] | undefined,
+): LlmSettings {
+  if (!parameters) return settings;
+  const { grounding } = settings;
+  return { ...settings, grounding: { ...grounding, parameters: { ...parameters, ...grounding.parameters } } };
 }
 
 /** The variable has precedence over the profile, also for answers from passages. */

@@ -1,4 +1,4 @@
-import { cp } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GenerationEvent } from '#generation';
 import { projectRoot } from '#paths';
@@ -54,12 +54,16 @@ it.each([
 });
 
 it("asks another model in another way than the profile's own", () => {
-  expect(selectSettings(profile, environmentOf({}))).toEqual(profile.llm);
-  expect(selectSettings(profile, environmentOf({ LLM_MODEL_ID: 'nano-chat' }))).toEqual(profile.llm);
+  const { ownModelParameters, ...llm } = profile.llm;
+  expect(selectSettings(profile, environmentOf({}))).toEqual(llm);
+  expect(selectSettings(profile, environmentOf({ LLM_MODEL_ID: 'nano-chat' }))).toEqual(llm);
+  expect(ownModelParameters).toEqual({ repetition_penalty: 1.03 });
+  const { grounding } = llm.endpoint!;
+  const endpoint = { ...llm.endpoint, grounding: { ...grounding, parameters: ownModelParameters } };
   const other = environmentOf({ LLM_MODEL_ID: 'acme/tiny-chat' });
-  expect(selectSettings(profile, other)).toEqual(profile.llm.endpoint);
+  expect(selectSettings(profile, other)).toEqual(endpoint);
   const hasty = environmentOf({ LLM_MODEL_ID: 'acme/tiny-chat', LLM_SEARCH_QUERIES_TIMEOUT_MS: '50' });
-  expect(selectSettings(profile, hasty)).toEqual({ ...profile.llm.endpoint, searchQueriesTimeoutMs: 50 });
+  expect(selectSettings(profile, hasty)).toEqual({ ...endpoint, searchQueriesTimeoutMs: 50 });
 });
 
 it.each(['bundled', 'hub', 'hub-small', 'hub-large'])(
@@ -118,6 +122,30 @@ it('serves the weights that LLM_WEIGHTS names', async () => {
   }
   expect(backends).toEqual(['int4', 'fp32', 'int8'].map((weights) => `onnx-cpu compiled ${weights}`));
 });
+
+it('refuses a model that cannot chat at the start, and says what to do', async () => {
+  const base = join(folder.path, 'acme-base');
+  await cp(join(projectRoot, 'models/nano-chat'), base, { recursive: true });
+  const file = join(base, 'tokenizer_config.json');
+  const { chat_template: _template, ...config } = JSON.parse(await readFile(file, 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  await writeFile(file, JSON.stringify(config));
+  const open = () => openGenerator(environmentOf({ LLM_MODEL_ID: base }), profile);
+  await rm(join(base, 'chat_template.jinja'), { force: true });
+  await expect(open()).rejects.toThrow(/acme-base has no chat template: it is a base model/);
+  await writeFile(join(base, 'chat_template.jinja'), "{{ raise_exception('only tools here') }}");
+  await expect(open()).rejects.toThrow(/acme-base cannot chat: .*only tools here/);
+});
+
+it.each(['/models/x.Q4_K_M.gguf', 'hf.co/acme/tiny:Q4_K_M', 'acme/tiny-GGUF', 'ollama:llama3.2'])(
+  'refuses the GGUF model %s with the way to use it',
+  async (model) => {
+    const opened = openGenerator(environmentOf({ LLM_MODEL_ID: model }), profile);
+    await expect(opened).rejects.toThrow(/GGUF, which MegaNest does not read.*LLM_ENDPOINT=/);
+  },
+);
 
 it.each([
   [

@@ -1,5 +1,6 @@
 import { announceModel, modelOptions, type Profile } from '#service-kit';
 import { loadGenerator, type Generator } from '#generation';
+import { ModelLoadError } from '#models';
 import { openRemoteGenerator, type RemoteGenerator } from '#remote-engines';
 import type { LlmEnvironment } from './llm.environment.js';
 
@@ -28,7 +29,28 @@ export async function openGenerator(environment: LlmEnvironment, profile: Profil
     kernelBytes: environment.LLM_KERNEL_BYTES,
     ...(block && ({ block: block === '32' ? 32 : 128 } as const)),
   };
-  return announceModel(await loadGenerator(model ?? profile.llm.model, options));
+  const generator = await loadGenerator(model ?? profile.llm.model, options);
+  try {
+    checkTemplate(generator);
+  } catch (error) {
+    await generator.close();
+    throw error;
+  }
+  return announceModel(generator);
+}
+
+/** Each chat needs the template, so that a model without one, or with one that does not work, is refused at the start. */
+function checkTemplate({ info: { id }, template }: Generator): void {
+  if (!template)
+    throw new ModelLoadError(
+      `${id} has no chat template: it is a base model, which continues texts and does not chat. Use its form for chats (its name usually has "instruct", "chat" or "it"), or put a chat_template.jinja into its folder.`,
+    );
+  try {
+    template.render([{ role: 'user', content: 'Hello' }]);
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new ModelLoadError(`${id} cannot chat: ${detail}`, { cause: error });
+  }
 }
 
 /** Refuses settings of the weights that would have no effect. */

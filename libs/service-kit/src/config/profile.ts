@@ -80,6 +80,8 @@ export const profileSchema = z.strictObject({
      * Settings for the engine of LLM_ENDPOINT, or for the model of LLM_MODEL_ID, if they differ from the model above.
      */
     endpoint: answeringSchema.optional(),
+    /** For answers from passages of a local model of LLM_MODEL_ID that is not the model above. */
+    ownModelParameters: generationParametersSchema.optional(),
   }),
   asr: z.strictObject({ model: z.string() }),
   chunking: z.strictObject({ chunkSize: z.int().min(10), chunkOverlap: z.int().min(0) }),

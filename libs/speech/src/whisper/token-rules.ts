@@ -20,6 +20,8 @@ export class TokenRules {
   constructor(
     private readonly settings: WhisperSettings,
     private readonly timestamps: boolean,
+    /** Further tokens that never follow. */
+    private readonly forbidden: readonly number[] = [],
   ) {
     this.end = settings.marks.end;
     this.firstTimestamp = settings.marks.firstTimestamp;
@@ -37,6 +39,7 @@ export class TokenRules {
     const masked = new MaskedScores(scores);
     const { suppressed, suppressedAtBegin } = this.settings;
     for (const id of suppressed) masked.remove(id, id + 1);
+    for (const id of this.forbidden) masked.remove(id, id + 1);
     if (generated.length === 0) for (const id of suppressedAtBegin) masked.remove(id, id + 1);
     if (this.timestamps) this.#applyTimestampRules(masked, generated);
     return masked.choose(temperature, random);

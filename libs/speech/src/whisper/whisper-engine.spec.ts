@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TokenVocabulary } from '#models';
 import { exportModel } from '#onnx-compiler';
 import { tinyWhisper, whisperMarks, writeWhisperModel } from '../../../../test/support/whisper-model.js';
+import { foreignTokens } from './foreign-scripts.js';
 import { WhisperEngine, type WhisperBackend } from './whisper-engine.js';
 import type { WindowTask } from './whisper-sequence.js';
 import { openBackend } from './whisper-transcriber.js';
@@ -83,6 +84,19 @@ class RisingTimes extends LogitsProcessor {
   }
 }
 
+/** transformers.js does not know in which scripts a language is written. */
+class OwnScript extends LogitsProcessor {
+  constructor(private readonly foreign: readonly number[]) {
+    super();
+  }
+
+  override _call(_inputs: bigint[][], logits: Tensor): Tensor {
+    const [scores] = [...logits] as unknown as { data: Float32Array }[];
+    for (const id of this.foreign) scores!.data[id] = -Infinity;
+    return logits;
+  }
+}
+
 describe('WhisperEngine, beside transformers.js with the same weights', () => {
   let theirs: WhisperForConditionalGeneration;
   let processor: Awaited<ReturnType<typeof AutoProcessor.from_pretrained>>;
@@ -104,6 +118,9 @@ describe('WhisperEngine, beside transformers.js with the same weights', () => {
     const { input_features: inputs } = (await processor(samples)) as { input_features: Tensor };
     const promptLength = choice.timestamps ? 3 : 4;
     const rising = new LogitsProcessorList();
+    const written = choice.task === 'translate' ? 'en' : choice.language!;
+    const vocabulary = await TokenVocabulary.load(join(folder, 'tiny'));
+    rising.push(new OwnScript(foreignTokens(vocabulary, written, mark['<|endoftext|>']!)));
     if (choice.timestamps) rising.push(new RisingTimes(promptLength));
     const output = (await theirs.generate({
       inputs,
@@ -192,9 +209,12 @@ describe('WhisperEngine', () => {
     const greedy = await engine.transcribe(task());
     // Random weights spread what they say over the vocabulary.
     expect(greedy.avgLogprob).toBeLessThan(-1);
-    const drawn = await engine.transcribe(task({ temperatures: [0, 0.5, 1] }));
+    const drawn = await engine.transcribe(task({ temperatures: [1] }));
     expect(drawn.temperature).toBe(1);
     expect(drawn.tokens).not.toEqual(greedy.tokens);
+    // Of attempts that are all improbable the most probable one is the answer, not the last one.
+    const best = await engine.transcribe(task({ temperatures: [0, 1] }));
+    expect(best.avgLogprob).toBe(Math.max(greedy.avgLogprob, drawn.avgLogprob));
     expect(greedy.logProbabilities).toHaveLength(greedy.tokens.length);
   });
 

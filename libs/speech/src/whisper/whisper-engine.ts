@@ -1,9 +1,10 @@
 import { deflateSync } from 'node:zlib';
 import { MegaNestError } from '#contracts';
 import type { TokenVocabulary } from '#models';
+import { foreignTokens } from './foreign-scripts.js';
 import { TokenRules } from './token-rules.js';
 import { WhisperFeatures } from './whisper-features.js';
-import { type WindowTranscript, WhisperSequence, type WindowTask } from './whisper-sequence.js';
+import { WhisperSequence, type WindowTask, type WindowTranscript } from './whisper-sequence.js';
 import type { WhisperSettings } from './whisper-settings.js';
 
 /** Results of a decoder run for the requested rows. */
@@ -62,6 +63,8 @@ export class WhisperEngine {
   /** Ordered by slot. */
   private readonly active: WhisperSequence[] = [];
   private isWorking = false;
+  /** By language. */
+  private readonly foreign = new Map<string, readonly number[]>();
 
   constructor(
     private readonly session: WhisperBackend,
@@ -86,10 +89,22 @@ export class WhisperEngine {
   transcribe(task: WindowTask): Promise<WindowTranscript> {
     const { marks } = this.settings;
     const limits = { end: marks.end, maxTokens: this.maxTokens };
-    const sequence = new WhisperSequence(task, new TokenRules(this.settings, task.timestamps), limits);
+    const rules = new TokenRules(this.settings, task.timestamps, this.#foreignTokens(task));
+    const sequence = new WhisperSequence(task, rules, limits);
     this.waiting.push(sequence);
     if (!this.isWorking) void this.#work();
     return sequence.result;
+  }
+
+  /** Tokens of other scripts, if the caller names the language; a translation is in English. */
+  #foreignTokens({ language, task }: WindowTask): readonly number[] {
+    if (language === undefined) return [];
+    const written = task === 'translate' ? 'en' : language;
+    const known = this.foreign.get(written);
+    if (known) return known;
+    const tokens = foreignTokens(this.vocabulary, written, this.settings.marks.end);
+    this.foreign.set(written, tokens);
+    return tokens;
   }
 
   async #work(): Promise<void> {
@@ -186,15 +201,14 @@ export class WhisperEngine {
   /** Ends an attempt: returns its text, or retries the window at a higher temperature. */
   async #end(slot: number): Promise<void> {
     const sequence = this.active[slot]!;
-    if (this.#isPoor(sequence.transcript) && sequence.retry()) return this.#start(slot);
-    sequence.finish();
-    this.#leave(slot);
-  }
-
-  #isPoor({ tokens, avgLogprob, noSpeechProb = 0 }: WindowTranscript): boolean {
+    const { tokens, avgLogprob, noSpeechProb = 0 } = sequence.transcript;
     const improbable = avgLogprob < thresholds.logprob;
-    if (improbable && noSpeechProb > thresholds.noSpeech) return false;
-    return improbable || this.#compressionRatio(tokens) > thresholds.compressionRatio;
+    const isSilence = improbable && noSpeechProb > thresholds.noSpeech;
+    const repeats = this.#compressionRatio(tokens) > thresholds.compressionRatio;
+    const isPoor = !isSilence && (improbable || repeats);
+    if (isPoor && sequence.retry({ repeats })) return this.#start(slot);
+    sequence.finish({ isPoor, repeats });
+    this.#leave(slot);
   }
 
   #compressionRatio(tokens: readonly number[]): number {

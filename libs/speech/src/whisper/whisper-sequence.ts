@@ -39,6 +39,8 @@ export class WhisperSequence {
   private settle!: { resolve(transcript: WindowTranscript): void; reject(error: unknown): void };
   private readonly random = createRandom(0);
   private attempt = 0;
+  /** Earlier attempts, which were poor. */
+  private readonly earlier: { repeats: boolean; transcript: WindowTranscript }[] = [];
   private generated: number[] = [];
   private logProbabilities: number[] = [];
   private alignment: Float32Array[] = [];
@@ -107,9 +109,10 @@ export class WhisperSequence {
     };
   }
 
-  /** Discards the tokens for the next temperature; false if there is not another one. */
-  retry(): boolean {
+  /** Keeps the tokens aside and begins again with the next temperature; false if there is not another one. */
+  retry({ repeats }: { repeats: boolean }): boolean {
     if (this.attempt + 1 >= this.task.temperatures.length) return false;
+    this.earlier.push({ repeats, transcript: this.transcript });
     this.attempt += 1;
     this.generated = [];
     this.logProbabilities = [];
@@ -117,8 +120,16 @@ export class WhisperSequence {
     return true;
   }
 
-  finish(): void {
-    this.settle.resolve(this.transcript);
+  /** Ends with this attempt; where it is poor as the earlier ones, with the most probable of those that repeat least. */
+  finish({ isPoor, repeats }: { isPoor: boolean; repeats: boolean }): void {
+    const last = { repeats, transcript: this.transcript };
+    if (!isPoor) return this.settle.resolve(last.transcript);
+    const all = [...this.earlier, last];
+    const fluent = all.filter((attempt) => !attempt.repeats);
+    const [best = last] = (fluent.length > 0 ? fluent : all).toSorted(
+      (a, b) => b.transcript.avgLogprob - a.transcript.avgLogprob,
+    );
+    this.settle.resolve(best.transcript);
   }
 
   fail(error: unknown): void {
