@@ -8,6 +8,7 @@ const withCode = (code: string, message = 'words of the database') =>
 describe('toMegaNestError', () => {
   it.each([
     withCode('57P01'),
+    withCode('25P03'),
     withCode('08006'),
     withCode('53300'),
     withCode('28P01'),

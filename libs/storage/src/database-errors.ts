@@ -1,10 +1,10 @@
 import { MegaNestError } from '#contracts';
 
 /**
- * SQLSTATEs of an unavailable connection, as opposed to a wrong statement: broken (08), shut down (57P), too many
+ * SQLSTATEs of an unavailable connection, as opposed to a wrong statement: broken (08), ended since it was idle within a transaction (25P03), shut down (57P), too many
  * connections (53300, 53400), access refused (28), unknown database (3D000).
  */
-const unavailableStates = /^(08...|28...|57P0.|53300|53400|3D000)$/;
+const unavailableStates = /^(08...|25P03|28...|57P0.|53300|53400|3D000)$/;
 const retryableStates = new Set(['40001', '40P01']);
 const timedOutState = '57014';
 /** A lock was not free in time. */

@@ -34,6 +34,17 @@ afterAll(async () => {
 });
 
 describe('a Postgres shared by many connections', () => {
+  it.each([
+    ['no password', ''],
+    ['a wrong password', 'wrong'],
+  ])('refuses a client with %s', async (_name, password) => {
+    const url = new URL(postgres.connectionString);
+    expect(url.password).toMatch(/^[\w-]{43}$/);
+    const client = new Client({ host: url.hostname, port: Number(url.port), user: 'postgres', password });
+    client.on('error', () => undefined);
+    await expect(client.connect()).rejects.toThrow(/password/);
+  });
+
   it('holds vectors', async () => {
     const client = await connect();
     await client.query('CREATE EXTENSION IF NOT EXISTS vector');

@@ -10,6 +10,7 @@ import '../processes/exit-with-parent.js';
 import { ensureDatabaseFiles, openDatabase } from './database-files.js';
 import { databaseCopy, embeddedLock } from './start-embedded-postgres.js';
 import { Housekeeping } from './housekeeping.js';
+import { providePassword } from './password-file.js';
 import { startWireServer } from './wire-server.js';
 
 function print(entry: Record<string, unknown>): void {
@@ -39,12 +40,14 @@ const lock = await acquireFileLock(join(dataDirectory, embeddedLock), {
 }).catch(fail);
 const files = join(dataDirectory, 'pgdata');
 await ensureDatabaseFiles(files, template).catch(fail);
+const password = await providePassword(dataDirectory).catch(fail);
 const database = await openDatabase(files).catch(fail);
 const server = await startWireServer({
   database,
   port: Number(port),
   maxConnections: 100,
-  idleInTransactionMs: 30_000,
+  password,
+  idleInTransactionMs: 15_000,
   onFatal: fail,
 }).catch(fail);
 

@@ -1,5 +1,6 @@
 import { builtFile } from '#paths';
 import { waitForListeningUrl } from '../processes/readiness.js';
+import { readPassword } from './password-file.js';
 import { startServer, type RunningServer, type ServerOptions } from '../processes/supervise.js';
 
 export interface EmbeddedPostgresOptions extends ServerOptions {
@@ -17,6 +18,7 @@ export interface EmbeddedPostgresOptions extends ServerOptions {
 }
 
 export interface EmbeddedPostgres extends RunningServer {
+  /** With the password, which is in the file `password` of the data directory. */
   connectionString: string;
 }
 
@@ -40,8 +42,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     ],
     lifeline: 'stdin',
     readiness: async (child) => {
-      connectionString = await waitForListeningUrl(child);
-      port = Number(new URL(connectionString).port);
+      const url = new URL(await waitForListeningUrl(child));
+      port = Number(url.port);
+      // The log shows the URL without it.
+      url.password = await readPassword(options.dataDirectory);
+      connectionString = url.href;
     },
     // The creation of a database takes seconds, on a busy machine much longer.
     startTimeoutMs: 180_000,

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { PGlite } from '@electric-sql/pglite';
 import { PGLiteSocketHandler, type PGLiteSocketHandlerOptions } from '@electric-sql/pglite-socket';
+import { PasswordDialog, RefusedClientError } from './password-dialog.js';
 import { SessionScheduler } from './session-scheduler.js';
 
 export interface WireServerOptions {
@@ -8,6 +9,8 @@ export interface WireServerOptions {
   /** 0: a free port. */
   port: number;
   maxConnections: number;
+  /** Each client has to send it: other users of the machine can reach the port too. */
+  password: string;
   /** See SessionSchedulerOptions. */
   idleInTransactionMs: number;
   onFatal(error: Error): void;
@@ -36,9 +39,33 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
+/** Milliseconds until a client must have sent the password. */
+const passwordTimeoutMs = 60_000;
+
+/** Calls `serve` after the client has sent the password; its first message can then be read again. */
+function admit(socket: Socket, password: string, serve: () => void): void {
+  const dialog = new PasswordDialog(password, (bytes) => socket.write(bytes));
+  const leave = () => socket.destroy();
+  const read = (bytes: Buffer) => {
+    try {
+      const rest = dialog.take(bytes);
+      if (!rest) return;
+      socket.pause();
+      socket.off('data', read).off('error', leave).off('timeout', leave).setTimeout(0);
+      socket.unshift(rest);
+      serve();
+      socket.resume();
+    } catch (error) {
+      if (!(error instanceof RefusedClientError)) throw error;
+      socket.off('data', read).end(fatalResponse(error.code, error.message));
+    }
+  };
+  socket.on('error', leave).setTimeout(passwordTimeoutMs, leave).on('data', read);
+}
+
 /**
  * Serves the Postgres protocol on loopback in front of one PGlite: framing by pglite-socket's handler, one per
- * connection, scheduling by SessionScheduler. There are no passwords: every local process can connect.
+ * connection, scheduling by SessionScheduler. A client reaches the database after it has sent the password.
  */
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
   const sockets = new Map<number, Socket>();
@@ -56,11 +83,20 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     },
     onFatal: (error) => options.onFatal(error),
   });
+  const waiting = new Set<Socket>();
   const server = createServer((socket) => {
-    if (sockets.size >= options.maxConnections) {
+    if (Math.max(sockets.size, waiting.size) >= options.maxConnections) {
       socket.end(fatalResponse('53300', 'sorry, too many clients already'));
       return;
     }
+    waiting.add(socket);
+    socket.once('close', () => waiting.delete(socket));
+    admit(socket, options.password, () => {
+      waiting.delete(socket);
+      serve(socket);
+    });
+  });
+  const serve = (socket: Socket) => {
     const handler = new PGLiteSocketHandler({
       // pglite-socket does not export the class that the scheduler replaces. The handler calls these methods only.
       queryQueue: scheduler as unknown as PGLiteSocketHandlerOptions['queryQueue'],
@@ -69,7 +105,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     sockets.set(handler.handlerId, socket);
     socket.once('close', () => sockets.delete(handler.handlerId));
     void handler.attach(socket);
-  });
+  };
   const port = await listen(server, options.port);
   return {
     port,
@@ -77,6 +113,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       await scheduler.close();
+      for (const socket of waiting) socket.destroy();
       for (const socket of sockets.values()) {
         socket.write(fatalResponse('57P01', 'terminating connection due to administrator command'));
         socket.destroySoon();
