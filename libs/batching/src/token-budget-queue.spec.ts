@@ -20,6 +20,26 @@ describe('TokenBudgetQueue', () => {
     expect([queue.take(10), queue.take(10), queue.take(10)]).toEqual([['a1'], ['b1'], ['a2']]);
   });
 
+  it('lets clients take turns, whatever the number of their requests', () => {
+    const queue = new TokenBudgetQueue<string>(100);
+    for (const name of ['b1', 'b2', 'b3']) queue.push({}, [item(10, name), item(10, name)], 'bob');
+    queue.push({}, [item(10, 'a1')], 'alice');
+    queue.push({}, [item(10, 'a2')], 'alice');
+    expect([queue.take(10), queue.take(10), queue.take(10), queue.take(10)].flat()).toEqual([
+      'b1',
+      'a1',
+      'b2',
+      'a2',
+    ]);
+  });
+
+  it('has room for a client when another one has filled its part', () => {
+    const queue = new TokenBudgetQueue<string>(2);
+    expect(queue.push({}, [item(1), item(1)], 'bob')).toBe(true);
+    expect(queue.push({}, [item(1)], 'bob')).toBe(false);
+    expect(queue.push({}, [item(1)], 'alice')).toBe(true);
+  });
+
   it('forgets abandoned requests', () => {
     const queue = new TokenBudgetQueue<string>(100);
     const abandoned = {};

@@ -1,20 +1,36 @@
+import { currentClient } from './fairness/client-context.js';
+import { ClientShares } from './fairness/client-shares.js';
+import { noteWork } from './fairness/client-work.js';
+
 /** A work item with its (estimated) size in tokens. */
 export interface QueuedItem<Value> {
   readonly tokens: number;
   readonly value: Value;
 }
 
+/** Items of a request that wait. */
+interface QueuedRequest<Value> {
+  readonly client: string;
+  items: readonly QueuedItem<Value>[];
+}
+
+/** Clients that can fill the queue at the same time. */
+const fullShares = 4;
+
 /**
- * Queues the work of several requests and returns batches of items of similar size. Requests take turns, so that a
- * small request does not wait for a large one. Each batch starts with the oldest item of the next request, and is
- * filled with the items of any request that are closest in size.
+ * Queues the work of several requests and returns batches of items of similar size. Clients take turns by the tokens
+ * that they got, and the requests of a client take turns, so that a small request does not wait for large ones. Each
+ * batch starts with the oldest item of the next request, and is filled with the items of any request that are closest in
+ * size.
  */
 export class TokenBudgetQueue<Value> {
-  /** Items by request; the next request comes first. */
-  private readonly requests = new Map<object, QueuedItem<Value>[]>();
+  /** By request; the next request of each client comes first. */
+  private readonly requests = new Map<object, QueuedRequest<Value>>();
+  private readonly shares = new ClientShares();
   private items = 0;
   private tokens = 0;
 
+  /** @param capacity Maximum number of queued items of one client. */
   constructor(private readonly capacity: number) {}
 
   /** Number of queued items. */
@@ -27,12 +43,14 @@ export class TokenBudgetQueue<Value> {
     return this.tokens;
   }
 
-  /** Adds the items of a request; returns false if other requests fill the queue. */
-  push(request: object, items: readonly QueuedItem<Value>[]): boolean {
-    // A request larger than the whole queue is accepted if the queue is empty.
-    if (this.items > 0 && this.items + items.length > this.capacity) return false;
+  /** Adds the items of a request; returns false if other requests of its client, or of all clients, fill the queue. */
+  push(request: object, items: readonly QueuedItem<Value>[], client = currentClient()): boolean {
+    // A request larger than the whole queue is accepted if the client has none.
+    const own = this.countOf(client);
+    if (own > 0 && own + items.length > this.capacity) return false;
+    if (this.items > 0 && this.items + items.length > this.capacity * fullShares) return false;
     if (items.length === 0) return true;
-    this.requests.set(request, [...items]);
+    this.requests.set(request, { client, items: [...items] });
     this.items += items.length;
     this.tokens += sum(items);
     return true;
@@ -40,10 +58,10 @@ export class TokenBudgetQueue<Value> {
 
   /** Removes and returns the next batch of at most `budget` tokens; at least one item if there is any. */
   take(budget: number): Value[] {
-    const turn = this.requests.entries().next();
-    if (turn.done) return [];
-    const [request, own] = turn.value;
-    const seed = own[0]!;
+    const turn = this.nextRequest();
+    if (!turn) return [];
+    const [request, own] = turn;
+    const seed = own.items[0]!;
     this.requests.delete(request);
     this.requests.set(request, own);
     const chosen = new Set([seed]);
@@ -53,7 +71,7 @@ export class TokenBudgetQueue<Value> {
       chosen.add(item);
       left -= item.tokens;
     }
-    this.discard((item) => chosen.has(item));
+    this.discard(chosen);
     return [...chosen].map((item) => item.value);
   }
 
@@ -62,24 +80,39 @@ export class TokenBudgetQueue<Value> {
     const own = this.requests.get(request);
     if (!own) return;
     this.requests.delete(request);
-    this.items -= own.length;
-    this.tokens -= sum(own);
+    this.items -= own.items.length;
+    this.tokens -= sum(own.items);
+  }
+
+  private countOf(client: string): number {
+    const own = [...this.requests.values()].filter((request) => request.client === client);
+    return own.reduce((count, { items }) => count + items.length, 0);
+  }
+
+  private nextRequest(): [object, QueuedRequest<Value>] | undefined {
+    const requests = [...this.requests];
+    const next = this.shares.next(new Set(requests.map(([, { client }]) => client)));
+    return requests.find(([, { client }]) => client === next);
   }
 
   private byDistanceFrom(seed: QueuedItem<Value>): QueuedItem<Value>[] {
-    const others = [...this.requests.values()].flat().filter((item) => item !== seed);
+    const all = [...this.requests.values()].flatMap(({ items }) => items);
+    const others = all.filter((item) => item !== seed);
     return others.sort((a, b) => Math.abs(a.tokens - seed.tokens) - Math.abs(b.tokens - seed.tokens));
   }
 
-  private discard(taken: (item: QueuedItem<Value>) => boolean): void {
+  private discard(taken: ReadonlySet<QueuedItem<Value>>): void {
     for (const [request, own] of this.requests) {
-      const rest = own.filter((item) => !taken(item));
-      const gone = own.length - rest.length;
+      const rest = own.items.filter((item) => !taken.has(item));
+      const gone = own.items.length - rest.length;
       if (gone === 0) continue;
+      const tokens = sum(own.items) - sum(rest);
       this.items -= gone;
-      this.tokens -= sum(own) - sum(rest);
+      this.tokens -= tokens;
+      this.shares.charge(own.client, tokens);
+      noteWork('tokens', own.client, tokens);
       if (rest.length === 0) this.requests.delete(request);
-      else this.requests.set(request, rest);
+      else own.items = rest;
     }
   }
 }

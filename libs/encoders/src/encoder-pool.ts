@@ -181,7 +181,7 @@ export class EncoderPool {
     if (this.queue.push(request, queued, priority)) return;
     throw new MegaNestError('overloaded', {
       service: 'inference',
-      detail: `${this.queue.count(priority)} inputs waiting`,
+      detail: `too many inputs of this client waiting (${this.queue.count(priority)} of all clients)`,
       retryAfter: 1,
     });
   }

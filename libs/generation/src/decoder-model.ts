@@ -76,6 +76,7 @@ export class DecoderModel {
     const images = this.place(call.images, ids);
     await this.scheduler.run({
       promptIds: ids,
+      client: call.client,
       ...(images && { images }),
       parameters,
       constraint,

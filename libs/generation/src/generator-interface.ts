@@ -142,6 +142,8 @@ export type GeneratorCall =
   | {
       readonly kind: 'generate';
       readonly request: GenerateRequest;
+      /** The client whose share of the decoder it uses. */
+      readonly client: string;
       /** The images of the conversation, in the order of {@link imagesOf}. */
       readonly images?: readonly EncodedImage[];
       /** `request.parameters.constraint` after parsing. */

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { eventsOf } from '#batching';
+import { currentClient, eventsOf, noteWork } from '#batching';
 import { MegaNestError, unsupportedField, type ChatMessage, type ModelInfo } from '#contracts';
 import { builtFile } from '#paths';
 import { ConstraintReader } from '#grammar';
@@ -146,8 +146,12 @@ function loadVision(
  */
 const maxCountedHere = 16_384;
 
+/** Clients that can fill the queue of the engine at the same time. */
+const fullShares = 4;
+
 class OnnxGenerator implements Generator {
-  private inFlight = 0;
+  /** Requests under way by client. */
+  private readonly inFlight = new Map<string, number>();
   /** Smoothed duration of the requests so far; the `retryAfter` of a refused request. */
   private averageSeconds = 1;
   private readonly reader = new ConstraintReader();
@@ -169,10 +173,11 @@ class OnnxGenerator implements Generator {
 
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerationEvent, void, void> {
     return eventsOf<GenerationEvent>(async (onEvent, ended) => {
-      this.refuseOverload();
+      const client = currentClient();
+      this.refuseOverload(client);
       const startedAt = performance.now();
-      this.inFlight++;
-      await this.send(request, ended, onEvent).finally(() => this.countOut(startedAt));
+      this.count(client, 1);
+      await this.send(request, ended, onEvent).finally(() => this.countOut(client, startedAt));
     }, signal);
   }
 
@@ -192,7 +197,13 @@ class OnnxGenerator implements Generator {
       images: await encodeImages(this.parts.vision!, read.images, signal),
     };
     await this.channel.call(
-      { kind: 'generate', request, ...withImages, ...(constraint && { constraint }) },
+      {
+        kind: 'generate',
+        request,
+        client: currentClient(),
+        ...withImages,
+        ...(constraint && { constraint }),
+      },
       { signal, onEvent },
     );
   }
@@ -240,18 +251,32 @@ class OnnxGenerator implements Generator {
     await Promise.all([this.channel.close(), this.reader.close(), this.parts.vision?.close()]);
   }
 
-  private refuseOverload(): void {
-    if (this.inFlight < this.capacity) return;
+  /** Errors: overloaded for a client with as many requests as the engine has places, or if clients fill the queue. */
+  private refuseOverload(client: string): void {
+    const own = this.inFlight.get(client) ?? 0;
+    const all = [...this.inFlight.values()].reduce((sum, count) => sum + count, 0);
+    if (own < this.capacity && all < this.capacity * fullShares) return;
+    const detail =
+      own < this.capacity
+        ? `${all} requests under way`
+        : `${own} requests of this client under way, and the limit is ${this.capacity}`;
     throw new MegaNestError('overloaded', {
       service: 'inference',
-      detail: `${this.inFlight} requests under way`,
+      detail,
       retryAfter: Math.max(1, Math.ceil(this.averageSeconds)),
     });
   }
 
-  private countOut(startedAt: number): void {
-    this.inFlight--;
+  private count(client: string, more: 1 | -1): void {
+    const own = (this.inFlight.get(client) ?? 0) + more;
+    if (own === 0) this.inFlight.delete(client);
+    else this.inFlight.set(client, own);
+  }
+
+  private countOut(client: string, startedAt: number): void {
+    this.count(client, -1);
     const seconds = (performance.now() - startedAt) / 1000;
+    noteWork('seconds', client, seconds);
     this.averageSeconds += (seconds - this.averageSeconds) / 8;
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AsyncQueue } from '#batching';
+import { AsyncQueue, currentClient } from '#batching';
 import {
   MegaNestError,
   startSpan,
@@ -376,6 +376,7 @@ function callHeaders(callId: string, timeoutMs: number, options: CallOptions): M
   if (options.patience) result.set(header.idle, String(options.patience.idleMs));
   result.set(header.requestId, options.requestId ?? randomUUID());
   if (options.traceparent) result.set(header.traceparent, options.traceparent);
+  result.set(header.client, encodeURIComponent(currentClient()));
   if (options.priority === 'bulk') result.set(header.priority, options.priority);
   return result;
 }

@@ -8,6 +8,7 @@ import {
   type RpcMethod,
   type ServiceHealth,
 } from '#contracts';
+import { asClient } from '#batching';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { Svcm, type Service, type ServiceMsg } from '@nats-io/services';
 import { nuid, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
@@ -213,7 +214,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     this.#service?.addEndpoint(method.method, {
       subject: method.subject,
       handler: (error, message) => {
-        this.#hear(error, () => void this.#answer(method, handler, message));
+        this.#hear(error, () => this.#take(method, handler, message));
       },
     });
     this.#service?.addEndpoint(`${method.method}-here`, {
@@ -221,9 +222,17 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       handler: (error, message) => {
         // Without the permission for it, the queue group remains.
         if (error) this.#takesDirect = false;
-        else void this.#answer(method, handler, message);
+        else this.#take(method, handler, message);
       },
     });
+  }
+
+  /** Answers a call as work of its client. */
+  #take(method: RpcMethod, handler: MessageHandler, message: ServiceMsg): void {
+    const client = message.headers?.get(header.client);
+    const answer = () => void this.#answer(method, handler, message);
+    if (client) asClient(clientOf(client), answer);
+    else answer();
   }
 
   async #answer(method: RpcMethod, handler: MessageHandler, message: ServiceMsg): Promise<void> {
@@ -314,6 +323,15 @@ export class RpcServer extends Server implements CustomTransportStrategy {
         reply: cancelSubject(callId),
       });
     }
+  }
+}
+
+/** The client in a header; as it is where another program wrote it in its own way. */
+function clientOf(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
   }
 }
 

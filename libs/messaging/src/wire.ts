@@ -18,6 +18,8 @@ export const header = {
   traceparent: 'traceparent',
   /** On a request: `bulk` for work in the background; absent if a user waits for it. */
   priority: 'Meganest-Priority',
+  /** The client whose request caused the call, so that services share their work between clients. */
+  client: 'Meganest-Client',
   stream: 'Meganest-Stream',
   /** On a request: the caller can join replies from parts. */
   accept: 'Meganest-Accept',

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { eventsOf } from '#batching';
+import { currentClient, eventsOf } from '#batching';
 import {
   estimateSpeechSeconds,
   invalidField,
@@ -17,6 +17,8 @@ import type { SpeechSynthesizer, SynthesisEvent, SynthesisRequest } from './spee
 
 /** A call to a speech thread: one text. */
 export interface SynthesizerCall {
+  /** The client whose share of the thread it uses. */
+  readonly client: string;
   /** Pieces in the alphabet of the voice, spoken in order. */
   readonly pieces: readonly string[];
   readonly voice: FliteVoice;
@@ -69,9 +71,12 @@ export function fliteVoiceOf(name = 'default'): FliteVoice {
 export interface FliteOptions {
   /** Number of speech threads. Default 1. */
   readonly workers?: number;
-  /** Maximum concurrent texts of all threads; more are refused as `overloaded`. Default 32. */
+  /** Maximum concurrent texts of one client in all threads; more are refused as `overloaded`. Default 32. */
   readonly capacity?: number;
 }
+
+/** Clients that can fill the threads at the same time. */
+const fullShares = 4;
 
 type Channel = WorkerChannel<undefined, SynthesizerCall, SynthesizerEvent, undefined>;
 
@@ -91,6 +96,8 @@ export async function loadFlite({
 class FliteSynthesizer implements SpeechSynthesizer {
   readonly voices = fliteVoices;
   readonly #load = new Map<Channel, number>();
+  /** Texts under way by client. */
+  readonly #clients = new Map<string, number>();
 
   constructor(
     readonly info: ModelInfo,
@@ -110,12 +117,12 @@ class FliteSynthesizer implements SpeechSynthesizer {
       throw invalidField('input', 'has nothing that this voice can say; it speaks English only');
     assertSpeakable(pieces, speed);
     const ignored = instructions === undefined ? [] : ['instructions'];
-    const channel = this.#take();
-    const release = () => this.#load.set(channel, (this.#load.get(channel) ?? 1) - 1);
+    const client = currentClient();
+    const { channel, release } = this.#take(client);
     yield* eventsOf<SynthesisEvent>((onEvent, ended) => {
       onEvent({ kind: 'voice', voice, sampleRate: speechSampleRate, ignored });
       const onAudio = (event: SynthesizerEvent) => onEvent({ kind: 'audio', ...event });
-      const call = { pieces, voice, speed, format };
+      const call = { client, pieces, voice, speed, format };
       return channel.call(call, { signal: ended, onEvent: onAudio }).finally(release);
     }, signal);
     if (signal?.aborted) throw new MegaNestError('cancelled');
@@ -130,18 +137,35 @@ class FliteSynthesizer implements SpeechSynthesizer {
   }
 
   /** Returns the thread with the fewest texts. Errors: overloaded. */
-  #take(): Channel {
-    const underWay = [...this.#load.values()].reduce((sum, count) => sum + count, 0);
-    if (underWay >= this.capacity)
-      throw new MegaNestError('overloaded', {
-        service: 'tts',
-        detail: `${underWay} texts under way`,
-        retryAfter: 5,
-      });
+  #take(client: string): { channel: Channel; release: () => void } {
+    const own = this.#clients.get(client) ?? 0;
+    const all = sumOf(this.#clients.values());
+    if (own >= this.capacity || all >= this.capacity * fullShares) {
+      const ofOne = `${own} texts of this client under way, and the limit is ${this.capacity}`;
+      const detail = own >= this.capacity ? ofOne : `${all} texts under way`;
+      throw new MegaNestError('overloaded', { service: 'tts', detail, retryAfter: 5 });
+    }
     const channel = this.channels.toSorted((a, b) => (this.#load.get(a) ?? 0) - (this.#load.get(b) ?? 0))[0]!;
-    this.#load.set(channel, (this.#load.get(channel) ?? 0) + 1);
-    return channel;
+    add(this.#load, channel, 1);
+    add(this.#clients, client, 1);
+    const release = () => {
+      add(this.#load, channel, -1);
+      add(this.#clients, client, -1);
+    };
+    return { channel, release };
   }
+}
+
+function add<Key>(counts: Map<Key, number>, key: Key, more: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + more;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}
+
+function sumOf(counts: Iterable<number>): number {
+  let sum = 0;
+  for (const count of counts) sum += count;
+  return sum;
 }
 
 /** Errors: invalid_request for a text whose speech would be too long. Digits take longer than letters. */

@@ -6,6 +6,8 @@ import { toPostgresJson, type Transaction } from './transaction.js';
 /** A job to work on. */
 export interface SharedJob<Request> {
   id: string;
+  /** The client whose share of the queue it takes. */
+  client: string;
   request: Request;
   /** Number of its documents. */
   documents: number;
@@ -56,14 +58,28 @@ export class JobDocuments<Progress extends object, Request extends object, Store
     private readonly idleMs: number,
   ) {}
 
-  /** The oldest jobs with documents to claim, except some. */
-  findJobs(except: readonly string[], limit: number): Promise<SharedJob<Request>[]> {
+  /**
+   * Jobs with documents to claim, except some: clients take turns, the one with the fewest running jobs first, and the
+   * jobs of a client keep their order.
+   */
+  findJobs(
+    except: { ids: readonly string[]; clients?: readonly string[] },
+    limit: number,
+  ): Promise<SharedJob<Request>[]> {
     return this.database.query<SharedJob<Request>>(
-      `SELECT id, request, documents FROM ingest_jobs AS job
+      `WITH running AS (
+         SELECT client, count(*) AS jobs FROM ingest_jobs AS job
+         WHERE finished_at IS NULL
+           AND EXISTS (SELECT FROM ingest_job_documents WHERE job_id = job.id AND state = 'running')
+         GROUP BY client
+       )
+       SELECT id, job.client, request, documents FROM ingest_jobs AS job LEFT JOIN running USING (client)
        WHERE finished_at IS NULL AND state <> 'paused' AND documents IS NOT NULL AND id <> ALL ($1::uuid[])
+         AND job.client <> ALL ($4::text[])
          AND EXISTS (SELECT FROM ingest_job_documents WHERE job_id = job.id AND ${isClaimable('$2')})
-       ORDER BY created_at LIMIT $3`,
-      [[...except], this.idleMs / 1_000, limit],
+       ORDER BY coalesce(running.jobs, 0) + row_number() OVER (PARTITION BY job.client ORDER BY created_at), created_at
+       LIMIT $3`,
+      [[...except.ids], this.idleMs / 1_000, limit, [...(except.clients ?? [])]],
     );
   }
 

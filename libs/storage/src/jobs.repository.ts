@@ -33,6 +33,8 @@ export interface NewJob<Progress, Request> {
   request: Request;
   /** Of each document: see {@link JobDocuments}. */
   weights: readonly number[];
+  /** The client whose share of the queue it takes; default: the program itself. */
+  client?: string;
 }
 
 /** The outcome of a job. */
@@ -56,18 +58,20 @@ export class JobsRepository<
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds a queued job with its documents and returns it; undefined if `maxUnfinished` jobs of all processes have not
-   * ended and are not paused.
+   * Adds a queued job with its documents and returns it; undefined if as many jobs of its client, or of all clients, have
+   * not ended and are not paused.
    */
   async create(
-    { progress, request, weights }: NewJob<Progress, Request>,
-    maxUnfinished = 1_000,
+    { progress, request, weights, client = '' }: NewJob<Progress, Request>,
+    { ofOne, ofAll }: { ofOne: number; ofAll: number } = { ofOne: 1_000, ofAll: 1_000 },
   ): Promise<Job<Progress> | undefined> {
     const [job] = await this.rows(
       `WITH made AS (
-         INSERT INTO ingest_jobs (id, state, progress, request, documents)
-         SELECT $1, 'queued', $2::jsonb, $3::jsonb, cardinality($4::smallint[])
-         WHERE (SELECT count(*) FROM ingest_jobs WHERE finished_at IS NULL AND state <> 'paused') < $5
+         INSERT INTO ingest_jobs (id, state, progress, request, documents, client)
+         SELECT $1, 'queued', $2::jsonb, $3::jsonb, cardinality($4::smallint[]), $7
+         FROM (SELECT count(*) AS all_jobs, count(*) FILTER (WHERE client = $7) AS own_jobs
+               FROM ingest_jobs WHERE finished_at IS NULL AND state <> 'paused') AS unfinished
+         WHERE own_jobs < $5 AND all_jobs < $6
          RETURNING *
        ), listed AS (
          INSERT INTO ingest_job_documents (job_id, position, weight)
@@ -75,9 +79,19 @@ export class JobsRepository<
          FROM made, unnest($4::smallint[]) WITH ORDINALITY AS given (weight, number)
        )
        SELECT ${columns} FROM made`,
-      [randomUUID(), toPostgresJson(progress), toPostgresJson(request), [...weights], maxUnfinished],
+      [randomUUID(), toPostgresJson(progress), toPostgresJson(request), [...weights], ofOne, ofAll, client],
     );
     return job;
+  }
+
+  /** Number of jobs of a client that have not ended and are not paused. */
+  async countUnfinished(client: string): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM ingest_jobs
+       WHERE finished_at IS NULL AND state <> 'paused' AND client = $1`,
+      [client],
+    );
+    return row?.count ?? 0;
   }
 
   async find(id: string): Promise<Job<Progress> | undefined> {

@@ -80,10 +80,10 @@ describe('jobs', () => {
     expect(await claim(second, 8)).toEqual([]);
     expect(await claim(second)).toEqual([1]);
     expect(await claim(first, 1)).toEqual([2]);
-    expect(await documents.findJobs([], 5)).toEqual([{ id, request, documents: 4 }]);
-    expect(await documents.findJobs([id], 5)).toEqual([]);
+    expect(await documents.findJobs({ ids: [] }, 5)).toEqual([{ id, client: '', request, documents: 4 }]);
+    expect(await documents.findJobs({ ids: [id] }, 5)).toEqual([]);
     expect(await claim(second)).toEqual([3]);
-    expect(await documents.findJobs([], 5)).toEqual([]);
+    expect(await documents.findJobs({ ids: [] }, 5)).toEqual([]);
     // Only the owner of a document ends it, once.
     const all = [0, 1, 2, 3].map(stored);
     await documents.advance(first, { ended: all, maxWeight: 0 }, conclude);
@@ -153,7 +153,7 @@ describe('jobs', () => {
     expect(await jobs.pause(id)).toBe(false);
     expect(await jobs.find(id)).toMatchObject({ state: 'paused', finishedAt: null });
     expect(await documents.renew(share, [0], { stage: 'storing' })).toBe(false);
-    expect(await documents.findJobs([], 5)).toEqual([]);
+    expect(await documents.findJobs({ ids: [] }, 5)).toEqual([]);
     // What has ended meanwhile counts.
     expect(await documents.advance(share, { ended: [stored(0)], maxWeight: 1 }, conclude)).toEqual({
       state: 'unwanted',
@@ -172,13 +172,13 @@ describe('jobs', () => {
     await exec('DELETE FROM ingest_job_documents WHERE job_id = $1', id);
     await exec('UPDATE ingest_jobs SET documents = NULL WHERE id = $1', id);
     const weightsOf = ({ files }: Files) => files.map(() => 1);
-    expect(await documents.findJobs([], 5)).toEqual([]);
+    expect(await documents.findJobs({ ids: [] }, 5)).toEqual([]);
     expect(await documents.shareWholeJobs(weightsOf)).toBe(0);
     await jobs.pause(id);
     expect(await impatient.shareWholeJobs(weightsOf)).toBe(0);
     await jobs.resume(id);
     expect(await documents.shareWholeJobs(weightsOf)).toBe(1);
-    expect(await documents.findJobs([], 5)).toEqual([{ id, request, documents: 1 }]);
+    expect(await documents.findJobs({ ids: [] }, 5)).toEqual([{ id, client: '', request, documents: 1 }]);
     // A process of an older version stops: the job is not its own any more.
     expect(await exec('SELECT FROM ingest_jobs WHERE id = $1 AND epoch = 2', id)).toBe(1);
     await jobs.finish(id, { state: 'cancelled' });
@@ -187,13 +187,31 @@ describe('jobs', () => {
   it('refuses a job beyond a number of unfinished ones, and fails one that no process can continue', async () => {
     const { id } = await create();
     const another = { progress: { stage: 'new' }, request, weights: [1] };
-    expect(await jobs.create(another, 1)).toBeUndefined();
+    const one = { ofOne: 1, ofAll: 100 };
+    expect(await jobs.create(another, one)).toBeUndefined();
+    expect(await jobs.create(another, { ofOne: 100, ofAll: 1 })).toBeUndefined();
     await exec('UPDATE ingest_jobs SET request = NULL WHERE id = $1', id);
     expect(await jobs.failAbandoned(3_600_000, failure)).toBe(0);
     expect(await jobs.failAbandoned(-1_000, failure)).toBe(1);
     expect(await jobs.find(id)).toMatchObject({ state: 'failed', error: failure });
-    const made = await jobs.create(another, 1);
+    const made = await jobs.create(another, one);
     await jobs.finish(made!.id, { state: 'cancelled' });
+  });
+
+  it('gives each client its share of the queue, and its turn', async () => {
+    const limits = { ofOne: 2, ofAll: 100 };
+    const of = (client: string) => ({ progress: { stage: 'new' }, request, weights: [1], client });
+    const [first, second] = [await jobs.create(of('bob'), limits), await jobs.create(of('bob'), limits)];
+    expect(await jobs.create(of('bob'), limits)).toBeUndefined();
+    expect(await jobs.countUnfinished('bob')).toBe(2);
+    const ofAlice = await jobs.create(of('alice'), limits);
+    const order = async (clients: string[] = []) =>
+      (await documents.findJobs({ ids: [], clients }, 5)).map(({ id }) => id);
+    expect(await order()).toEqual([first!.id, ofAlice!.id, second!.id]);
+    expect(await claim(shareOf(first!.id))).toEqual([0]);
+    expect(await order()).toEqual([ofAlice!.id, second!.id]);
+    expect(await order(['alice'])).toEqual([second!.id]);
+    for (const job of [first, second, ofAlice]) await jobs.finish(job!.id, { state: 'cancelled' });
   });
 
   it('ends a paused job when it is cancelled, and forgets one after a month', async () => {

@@ -1,20 +1,24 @@
 import { createHash } from 'node:crypto';
+import { FairTurns } from '#batching';
 import { MegaNestError } from '#contracts';
 import type { DocumentsRepository, DocumentVersion } from '#storage';
 import type { DocumentPreparer } from './document-preparer.js';
 import type { IngestContext } from './ingest-context.js';
 import type { PreparedDocument } from './prepare-document.js';
-import { Semaphore } from './semaphore.js';
 import { isSmall, type FetchedFile, type IngestSource } from './sources.js';
 import { inspectText, prepareSections, sectionsOfText, streamedBytes } from './streamed-text.js';
 import { storeComeBackMs, withPatience } from './with-patience.js';
 
 /** Version of reading and chunking. Increase it after a change there, so that documents are read again. */
 const readerVersion = 4;
-/** Limit for large files that are read at the same time, over all requests. */
+/** Limit for large files of one client that are read at the same time, over all its requests. */
 export const maxLoading = 2;
 /** The same for small files, which hardly wait for each other. */
 const maxSmallLoading = 64;
+/** Files that other clients may read in addition. */
+const extra = { large: 1, small: 16 };
+/** A client may have as many documents waiting as the jobs and requests of a usual import. */
+const waiting = { service: 'dataprep', what: 'documents', waitingOfOne: 10_000 };
 
 /** A fetched source. It is not read if the same document is already stored. */
 export interface LoadedDocument {
@@ -32,8 +36,12 @@ export interface LoadedDocument {
 
 /** Fetches, reads and splits sources, a few at a time. */
 export class DocumentLoader {
-  readonly #turns = new Semaphore(maxLoading);
-  readonly #smallTurns = new Semaphore(maxSmallLoading);
+  readonly #turns = new FairTurns({ ...waiting, slots: maxLoading + extra.large, slotsOfOne: maxLoading });
+  readonly #smallTurns = new FairTurns({
+    ...waiting,
+    slots: maxSmallLoading + extra.small,
+    slotsOfOne: maxSmallLoading,
+  });
 
   constructor(
     private readonly preparer: DocumentPreparer,
@@ -44,7 +52,7 @@ export class DocumentLoader {
   async load(source: IngestSource, context: IngestContext, signal: AbortSignal): Promise<LoadedDocument> {
     try {
       const turns = isSmall(source) ? this.#smallTurns : this.#turns;
-      return await turns.run(() => this.#load(source, context, signal), signal);
+      return await turns.run(() => this.#load(source, context, signal), { signal });
     } catch (error) {
       if (!(error instanceof MegaNestError) || error.status >= 499) throw error;
       throw MegaNestError.fromBody({ ...error.toBody(), param: source.param });

@@ -1,3 +1,4 @@
+import { FairTurns } from '#batching';
 import { MegaNestError } from '#contracts';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { detectType } from '../reading/detect-type.js';
@@ -10,7 +11,6 @@ import {
   type PreparationOutcome,
 } from './prepare-document.js';
 import { ReaderFailure, ReaderProcess } from './reader/reader-process.js';
-import { Semaphore } from './semaphore.js';
 
 /** Plain text and CSV up to this size take a few milliseconds. The parsers of other formats may take much longer. */
 const inlineBytes = 32 * 1024;
@@ -26,7 +26,7 @@ export interface PreparerLimits {
   clockFactor: number;
   /** Memory of a reader process, including the program itself (about 80 MB). */
   maxMemoryBytes: number;
-  /** Documents that are read at the same time. */
+  /** Documents of one client that are read at the same time; another client has one process in addition. */
   maxProcesses: number;
   /** A process without work ends after this long. */
   idleMs: number;
@@ -42,18 +42,22 @@ const defaultPreparerLimits: PreparerLimits = {
   idleMs: 30_000,
 };
 
+/** A client may have as many documents as a request has files. */
+const waiting = { service: 'dataprep', what: 'documents', waitingOfOne: 1_000 };
+
 /**
  * Reads and splits documents without blocking the event loop: small plain texts in this process, all other documents in
  * reader processes with limits on time and memory. A document over a limit does not affect other documents.
  */
 export class DocumentPreparer implements OnApplicationShutdown {
-  readonly #turns: Semaphore;
+  readonly #turns: FairTurns;
   readonly #idle: { reader: ReaderProcess; timer: NodeJS.Timeout }[] = [];
   readonly #limits: PreparerLimits;
 
   constructor(limits: Partial<PreparerLimits> = {}) {
     this.#limits = { ...defaultPreparerLimits, ...limits };
-    this.#turns = new Semaphore(this.#limits.maxProcesses);
+    const { maxProcesses } = this.#limits;
+    this.#turns = new FairTurns({ ...waiting, slots: maxProcesses + 1, slotsOfOne: maxProcesses });
   }
 
   /** Errors: unsupported_file, cancelled, deadline_exceeded (the machine is too busy). */
@@ -79,7 +83,7 @@ export class DocumentPreparer implements OnApplicationShutdown {
   }
 
   async #inProcess(task: PreparationTask, signal: AbortSignal) {
-    const outcome = await this.#turns.run(() => this.#run(task, signal), signal);
+    const outcome = await this.#turns.run(() => this.#run(task, signal), { signal });
     if ('error' in outcome) throw MegaNestError.fromBody(outcome.error);
     return outcome.document;
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { asClient } from '#batching';
 import { MegaNestError, type IngestedDocument, type IngestJob } from '#contracts';
 import type { Advance, ClaimedDocument, DocumentOutcome, EndedDocument, JobEnd } from '#storage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +9,7 @@ import type { IngestRequest } from './sources.js';
 
 interface FakeJob {
   id: string;
+  client: string;
   request: IngestRequest;
   weights: number[];
   /** Documents to claim. */
@@ -26,16 +28,33 @@ class FakeStore {
   begunLast: number[] = [];
   released = 0;
 
-  create({ request, weights }: { request: IngestRequest; weights: number[] }) {
-    if (this.jobs.filter(({ end }) => !end).length >= this.maxUnfinished) return Promise.resolve(undefined);
+  create({ request, weights, client }: { request: IngestRequest; weights: number[]; client: string }) {
+    if (this.unfinished(client).length >= this.maxUnfinished) return Promise.resolve(undefined);
     const waiting = weights.map((weight, position) => ({
       position,
       weight,
       attempts: this.attempts[position] ?? 0,
     }));
-    const job = { id: randomUUID(), request, weights, waiting, outcomes: [], ended: 0, end: undefined };
+    const job = {
+      id: randomUUID(),
+      client,
+      request,
+      weights,
+      waiting,
+      outcomes: [],
+      ended: 0,
+      end: undefined,
+    };
     this.jobs.push(job);
     return this.find(job.id);
+  }
+
+  countUnfinished(client: string) {
+    return Promise.resolve(this.unfinished(client).length);
+  }
+
+  private unfinished(client: string): FakeJob[] {
+    return this.jobs.filter((job) => !job.end && job.client === client);
   }
 
   find(id: string) {
@@ -53,9 +72,10 @@ class FakeStore {
     });
   }
 
-  findJobs(except: string[], limit: number) {
+  findJobs(except: { ids: string[]; clients: string[] }, limit: number) {
     const open = this.jobs.filter(
-      ({ id, waiting, end }) => !end && waiting.length > 0 && !except.includes(id),
+      ({ id, client, waiting, end }) =>
+        !end && waiting.length > 0 && !except.ids.includes(id) && !except.clients.includes(client),
     );
     return Promise.resolve(open.slice(0, limit).map((job) => ({ ...job, documents: job.weights.length })));
   }
@@ -183,6 +203,18 @@ describe('IngestJobs', () => {
     await jobs.start(request('a'));
     await expect(jobs.start(request('b'))).rejects.toMatchObject({ code: 'overloaded', retryAfter: 30 });
     expect(discarded).toBe(1);
+  });
+
+  it('begins the job of another client at once, whose jobs are counted for themselves', async () => {
+    const of = (client: string, name: string) => asClient(client, () => jobs.start(request(name)));
+    for (const name of ['b1', 'b2', 'b3']) await of('bob', name);
+    store.maxUnfinished = 3;
+    await expect(of('bob', 'b4')).rejects.toMatchObject({ code: 'overloaded' });
+    await of('alice', 'a1');
+    await expect.poll(names).toEqual(['b1', 'b2', 'a1']);
+    end('a1');
+    end('b1');
+    await expect.poll(names).toEqual(['b2', 'b3']);
   });
 
   it('counts the documents of a job, and ends it with those that failed', async () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { asClient, currentClient } from '#batching';
 import { MegaNestError, type IngestedDocument, type IngestJob } from '#contracts';
 import type { Job, JobDocuments, JobsRepository, SharedJob } from '#storage';
 import { JobRun, maxWeight, weightOf, type JobProgress, type RunParts } from './job-run.js';
@@ -21,10 +22,12 @@ export interface JobParts extends RunParts {
 
 /** Concurrent jobs of this process. More jobs would only share the same processors and the same database. */
 const maxRunning = 2;
+/** A job in addition, of a client that has none here, so that a client with many jobs does not keep others waiting. */
+const maxRunningOfAll = maxRunning + 1;
 /** Milliseconds after which a process looks for jobs again that found a job without documents to claim. */
 const lostRaceMs = 100;
-/** Limit for the jobs of all instances, running and waiting. */
-const maxJobs = 100;
+/** Limits for the jobs on all instances, running and waiting: of one client, and of all. */
+const maxJobs = { ofOne: 100, ofAll: 400 };
 
 /**
  * Runs ingests in the background. Postgres stores jobs and their documents: every instance can report on every job, and
@@ -33,7 +36,7 @@ const maxJobs = 100;
  */
 export class IngestJobs {
   readonly #own = new Map<string, JobRun>();
-  readonly #turns = new Semaphore(maxRunning * maxWeight);
+  readonly #turns = new Semaphore(maxRunningOfAll * maxWeight);
   #sweeper: NodeJS.Timeout | undefined;
   #isDraining = false;
   #joining: Promise<void> | undefined;
@@ -58,9 +61,11 @@ export class IngestJobs {
   async start(request: IngestRequest): Promise<IngestJob> {
     try {
       const weights = this.parts.ingests.sourcesOf(request).map(weightOf);
-      const job = await this.parts.jobs.create({ progress: { latest: null }, request, weights }, maxJobs);
-      if (!job) throw tooMany();
-      const isOwn = this.#take({ id: job.id, request, documents: weights.length });
+      const client = currentClient();
+      const created = { progress: { latest: null }, request, weights, client };
+      const job = await this.parts.jobs.create(created, maxJobs);
+      if (!job) throw tooMany(await this.parts.jobs.countUnfinished(client));
+      const isOwn = this.#take({ id: job.id, client, request, documents: weights.length });
       if (!isOwn || weights.length > 1) this.parts.signal.send();
       return toIngestJob(job);
     } catch (error) {
@@ -145,18 +150,28 @@ export class IngestJobs {
   async #lookForJobs(): Promise<void> {
     while (this.#mustJoin) {
       this.#mustJoin = false;
-      const free = maxRunning - this.#own.size;
+      const free = maxRunningOfAll - this.#own.size;
       if (free <= 0 || this.#isDraining) return;
-      const jobs = await this.parts.documents.findJobs([...this.#own.keys()], free);
+      const except = {
+        ids: [...this.#own.keys()],
+        clients: this.#own.size < maxRunning ? [] : this.#clients,
+      };
+      const jobs = await this.parts.documents.findJobs(except, free);
       for (const job of jobs) this.#take(job);
     }
+  }
+
+  /** The clients of the jobs of this process. */
+  get #clients(): string[] {
+    return [...this.#own.values()].map(({ client }) => client);
   }
 
   /** False if this process has enough jobs. */
   #take(job: SharedJob<IngestRequest>): boolean {
     if (this.#own.has(job.id)) return true;
-    if (this.#own.size >= maxRunning || this.#isDraining) return false;
-    const run = new JobRun(this.parts, job, this.#turns);
+    const max = this.#clients.includes(job.client) ? maxRunning : maxRunningOfAll;
+    if (this.#own.size >= max || this.#isDraining) return false;
+    const run = asClient(job.client, () => new JobRun(this.parts, job, this.#turns));
     this.#own.set(job.id, run);
     void this.#follow(job.id, run);
     return true;
@@ -172,8 +187,12 @@ export class IngestJobs {
   }
 }
 
-function tooMany(): MegaNestError {
-  const detail = `${maxJobs} ingest jobs are already waiting`;
+function tooMany(own: number): MegaNestError {
+  const { ofOne, ofAll } = maxJobs;
+  const detail =
+    own < ofOne
+      ? `${ofAll} ingest jobs waiting`
+      : `${own} ingest jobs of this client waiting, and the limit is ${ofOne}`;
   return new MegaNestError('overloaded', { service: 'dataprep', detail, retryAfter: 30 });
 }
 

@@ -89,6 +89,11 @@ export class JobRun {
     this.done = this.#run().catch(() => false);
   }
 
+  /** The client whose job it is. */
+  get client(): string {
+    return this.job.client;
+  }
+
   /** Number of documents that it has claimed. */
   get claimed(): number {
     return this.#claimed;

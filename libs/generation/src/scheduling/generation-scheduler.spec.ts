@@ -101,11 +101,12 @@ describe('GenerationScheduler', () => {
       defaults: { temperature: 0 },
     };
     const scheduler = new GenerationScheduler({ config, vocabulary, backend }, maxAnswers);
-    return (promptIds: number[], parameters: GenerationParameters, signal?: AbortSignal) => {
+    return (promptIds: number[], parameters: GenerationParameters, signal?: AbortSignal, client?: string) => {
       const events: GenerationEvent[] = [];
       const done = scheduler.run({
         promptIds,
         parameters,
+        ...(client !== undefined && { client }),
         signal: signal ?? new AbortController().signal,
         emit: (event) => events.push(event),
       });
@@ -188,6 +189,25 @@ describe('GenerationScheduler', () => {
     await expect(cancelled).rejects.toMatchObject({ code: 'cancelled' });
     await Promise.all([first, second]);
     expect(order).toEqual(['first', 'second']);
+  });
+
+  it('keeps a slot for another client, and lets clients take turns', async () => {
+    const run = start(new CountingBackend(), 1);
+    const order: string[] = [];
+    const ask = (name: string, client: string, max_tokens: number) =>
+      run([10], { max_tokens, ignore_eos: true }, undefined, client).done.then(() => order.push(name));
+    const ofBob = ['b1', 'b2', 'b3'].map((name) => ask(name, 'bob', 30));
+    await Promise.all([...ofBob, ask('a1', 'alice', 2), ask('a2', 'alice', 2)]);
+    expect(order).toEqual(['a1', 'a2', 'b1', 'b2', 'b3']);
+  });
+
+  it('reads the short prompt of one client between the long prompts of another', async () => {
+    const backend = new CountingBackend();
+    const run = start(backend, 8);
+    const long = Array.from({ length: 40 }, (_unused, index) => (index % 9) + 1);
+    const ofBob = Array.from({ length: 6 }, () => run(long, { max_tokens: 1 }, undefined, 'bob').done);
+    await Promise.all([...ofBob, run([17], { max_tokens: 1 }, undefined, 'alice').done]);
+    expect(backend.diary.indexOf('prompt 17')).toBeLessThan(3);
   });
 
   it('writes the same tokens with guesses, in fewer passes', async () => {

@@ -1,3 +1,4 @@
+import { ClientShares } from '#batching';
 import type { Completion } from '../output/completion.js';
 import { DraftGain, type DraftMode } from './draft-gain.js';
 import { GenerationTask, type GenerationModel, type GenerationWork } from './generation-task.js';
@@ -25,6 +26,9 @@ export class PrefillPacer {
   }
 }
 
+/** Slots that other clients have in addition, as a share of those of one client: it never takes all of them. */
+const reservedShare = 0.25;
+
 interface ActiveCompletion {
   readonly task: GenerationTask;
   readonly completion: Completion;
@@ -32,18 +36,21 @@ interface ActiveCompletion {
 
 /**
  * Continuous batching: shares one decoder between requests. Prefill chunks run between the passes that advance
- * every completion, so that a long prompt does not stall the others. Requests wait in order for a slot and for
- * memory. Cancellation takes effect between passes.
+ * every completion, so that a long prompt does not stall the others. Requests wait for a slot and for memory: clients take
+ * turns by their tokens, and the requests of a client keep their order. Cancellation takes effect between passes.
  */
 export class GenerationScheduler {
   private waiting: GenerationTask[] = [];
   private running: GenerationTask[] = [];
   private working = false;
   private readonly pacer = new PrefillPacer();
+  /** Tokens of the admitted requests, and of the read prompts. */
+  private readonly admitted = new ClientShares();
+  private readonly prefilled = new ClientShares();
   /** By the number of completions of a pass. */
   private readonly draftGains = new Map<number, DraftGain>();
 
-  /** @param maxAnswers Maximum number of concurrent completions; further requests wait in order. */
+  /** @param maxAnswers Maximum number of concurrent completions of one client; further requests wait. */
   constructor(
     private readonly model: GenerationModel,
     private readonly maxAnswers: number,
@@ -75,8 +82,10 @@ export class GenerationScheduler {
   }
 
   private admit(): void {
-    while (this.waiting.length > 0 && this.hasRoomFor(this.waiting[0]!)) {
-      const task = this.waiting.shift()!;
+    for (let task = this.nextWaiting(); task && this.hasRoomFor(task); task = this.nextWaiting()) {
+      const admitted = task;
+      this.waiting = this.waiting.filter((other) => other !== admitted);
+      this.admitted.charge(task.client, task.expectedTokens);
       try {
         task.admit();
         this.running.push(task);
@@ -86,19 +95,43 @@ export class GenerationScheduler {
     }
   }
 
-  /** A request that exceeds the slots or the memory runs alone. */
-  private hasRoomFor({ choices, expectedTokens }: GenerationTask): boolean {
-    if (this.running.length === 0) return true;
-    const taken = this.running.reduce((sum, task) => sum + task.choices, 0);
-    return taken + choices <= this.maxAnswers && this.model.backend.hasRoomFor(expectedTokens);
+  /** The first request of the client whose turn it is, of those that do not have all their slots. */
+  private nextWaiting(): GenerationTask | undefined {
+    const candidates = this.waiting.filter(({ client, choices }) => {
+      const own = this.slotsOf(client);
+      return own === 0 || own + choices <= this.maxAnswers;
+    });
+    const client = this.admitted.next(new Set(candidates.map((task) => task.client)));
+    return this.waiting.find((task) => task.client === client);
   }
 
-  /** Requests take turns, so that a short prompt does not wait for the whole of a long one. */
+  /** A request that exceeds the slots or the memory runs alone. */
+  private hasRoomFor({ client, choices, expectedTokens }: GenerationTask): boolean {
+    if (this.running.length === 0) return true;
+    const [own, taken] = [this.slotsOf(client), this.slotsOf()];
+    const slots = this.maxAnswers + Math.ceil(this.maxAnswers * reservedShare);
+    const isFree = own + choices <= this.maxAnswers && taken + choices <= slots;
+    return isFree && this.model.backend.hasRoomFor(expectedTokens);
+  }
+
+  /** Slots that a client, or all clients, have taken. */
+  private slotsOf(client?: string): number {
+    const tasks = client === undefined ? this.running : this.running.filter((task) => task.client === client);
+    return tasks.reduce((sum, { choices }) => sum + choices, 0);
+  }
+
+  /**
+   * Clients take turns by their tokens, and so do the requests of a client, so that a short prompt does not wait for the
+   * whole of a long one.
+   */
   private async prefillOne(): Promise<void> {
-    const task = this.running.find(({ isPrefilling }) => isPrefilling);
+    const prefilling = this.running.filter(({ isPrefilling }) => isPrefilling);
+    const next = this.prefilled.next(new Set(prefilling.map(({ client }) => client)));
+    const task = prefilling.find(({ client }) => client === next);
     if (!task) return;
     this.running = [...this.running.filter((other) => other !== task), task];
     const chunk = task.nextChunk();
+    this.prefilled.charge(task.client, chunk.tokens.length);
     await this.pass([task], async () => {
       const startedAt = performance.now();
       const logits = await this.model.backend.prefill(chunk);

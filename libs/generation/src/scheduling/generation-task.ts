@@ -19,6 +19,8 @@ import { PromptLookup } from '../sampling/prompt-lookup.js';
 /** A request to the scheduler. */
 export interface GenerationWork {
   readonly promptIds: readonly number[];
+  /** Whose share of the decoder it uses; default: the program's own work. */
+  readonly client?: string;
   /** The images of the prompt. */
   readonly images?: PromptImages;
   readonly parameters: GenerationParameters;
@@ -61,6 +63,11 @@ export class GenerationTask {
     });
     const { n = 1 } = work.parameters;
     if (this.choices > n) this.best = new BestOf(n);
+  }
+
+  /** The client whose request it is. */
+  get client(): string {
+    return this.work.client ?? '';
   }
 
   /** Number of completions to generate; with `best_of` more than are returned. */

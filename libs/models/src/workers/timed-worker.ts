@@ -1,15 +1,31 @@
-import { MegaNestError } from '#contracts';
+import { FairTurns } from '#batching';
 import { WorkerChannel } from './worker-channel.js';
 
+/** Waiting jobs of one client; further ones are refused. */
+const waitingOfOne = 64;
+
+/** A thread for one job at a time, which is replaced after a job that took too long. */
+interface Lane<Payload, Result> {
+  channel?: WorkerChannel<undefined, Payload, never, Result>;
+  /** Resolves when the thread of a job that took too long has ended. */
+  ended: Promise<void>;
+}
+
 /**
- * A thread for work that a caller can make slow. It runs one job at a time, each with a limit of processor time (see
- * {@link afterProcessorTime}). After a job that exceeds the limit, a new thread runs the next jobs.
+ * Threads for work that a caller can make slow. Each runs one job at a time, with a limit of processor time (see
+ * {@link afterProcessorTime}). After a job that exceeds the limit, a new thread runs the next jobs. Clients take turns,
+ * and a client never takes both threads: the second one starts when two clients have jobs at the same time.
  */
 export class TimedWorker<Payload, Result> {
-  private channel?: WorkerChannel<undefined, Payload, never, Result>;
-  private last: Promise<unknown> = Promise.resolve();
-  /** Resolves when the thread of a job that took too long has ended. */
-  private ended: Promise<void> = Promise.resolve();
+  private readonly turns = new FairTurns({
+    service: 'inference',
+    what: 'checks',
+    slots: 2,
+    slotsOfOne: 1,
+    waitingOfOne,
+  });
+  private readonly lanes: Lane<Payload, Result>[] = [];
+  private readonly free: Lane<Payload, Result>[] = [];
 
   /** `entry`: returns the file of the thread; called for the first job. */
   constructor(
@@ -17,27 +33,42 @@ export class TimedWorker<Payload, Result> {
     private readonly limitMs: number,
   ) {}
 
-  /** Runs a job. Errors: the errors of the job, the error of `tooLong` if the job exceeds the limit, cancelled. */
+  /**
+   * Runs a job. Errors: the errors of the job, the error of `tooLong` if the job exceeds the limit, cancelled, overloaded.
+   */
   run(payload: Payload, tooLong: () => Error, signal?: AbortSignal): Promise<Result> {
-    const result = this.last.then(() => this.next(payload, tooLong, signal));
-    this.last = result.catch(() => undefined);
-    return result;
+    return this.turns.run(
+      async () => {
+        const lane = this.free.pop() ?? this.open();
+        try {
+          return await this.runOn(lane, payload, tooLong);
+        } finally {
+          this.free.push(lane);
+        }
+      },
+      signal ? { signal } : {},
+    );
   }
 
   async close(): Promise<void> {
-    await this.channel?.close();
+    await Promise.all(this.lanes.flatMap(({ channel }) => channel?.close() ?? []));
   }
 
-  private async next(payload: Payload, tooLong: () => Error, signal?: AbortSignal): Promise<Result> {
-    if (signal?.aborted) throw new MegaNestError('cancelled');
-    this.channel ??= new WorkerChannel(this.entry(), undefined);
-    const { channel } = this;
-    await this.ended;
+  private open(): Lane<Payload, Result> {
+    const lane: Lane<Payload, Result> = { ended: Promise.resolve() };
+    this.lanes.push(lane);
+    return lane;
+  }
+
+  private async runOn(lane: Lane<Payload, Result>, payload: Payload, tooLong: () => Error): Promise<Result> {
+    lane.channel ??= new WorkerChannel(this.entry(), undefined);
+    const { channel } = lane;
+    await lane.ended;
     await channel.start();
     let stop: (() => void) | undefined;
     const limit = new Promise<never>((_resolve, reject) => {
       stop = afterProcessorTime(this.limitMs, () => {
-        this.ended = channel.end();
+        lane.ended = channel.end();
         reject(tooLong());
       });
     });

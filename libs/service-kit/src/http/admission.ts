@@ -1,3 +1,4 @@
+import { asClient } from '#batching';
 import { MegaNestError } from '#contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { sendError } from './error.filter.js';
@@ -62,6 +63,8 @@ export class Admission {
         sendError(reply, MegaNestError.from(error, 'http'));
       }
     });
+    // After the body, which arrives in the context of the connection.
+    server.addHook('preHandler', (request, _reply, done) => asClient(clientOf(request), done));
   }
 
   /** Reserves bytes for a client until the returned function is called. Errors: overloaded. */

@@ -1,3 +1,4 @@
+import { busiestClients } from '#batching';
 import {
   MegaNestError,
   type GenerationChunk,
@@ -115,6 +116,23 @@ export class Metrics {
   constructor(service: string) {
     this.registry.setDefaultLabels({ service });
     collectDefaultMetrics({ register: this.registry });
+    this.#clientWork();
+  }
+
+  /** The work of the ten busiest clients, whose names are hashed. */
+  #clientWork(): void {
+    // oxlint-disable-next-line no-new -- the registry keeps it
+    new Gauge({
+      name: 'meganest_client_work',
+      help: 'Work for the ten busiest clients since the start: tokens that were read, seconds of threads and processes',
+      labelNames: ['client', 'unit'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const unit of ['tokens', 'seconds'] as const)
+          for (const [client, work] of Object.entries(busiestClients(unit))) this.set({ client, unit }, work);
+      },
+    });
   }
 
   /** Starts an operation; call the result with its outcome when it ends, once. */

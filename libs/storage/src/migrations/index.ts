@@ -18,6 +18,7 @@ import { jobsThatWait } from './0016-jobs-that-wait.js';
 import { documentsOfJobs } from './0017-documents-of-jobs.js';
 import { modelsOfCollections } from './0018-models-of-collections.js';
 import { citedPassages } from './0019-cited-passages.js';
+import { clientsOfJobs } from './0021-clients-of-jobs.js';
 
 /** Every migration, oldest first. They are modules instead of .sql files, so that the build includes them. */
 export const migrations: readonly StorageMigration[] = [
@@ -40,4 +41,5 @@ export const migrations: readonly StorageMigration[] = [
   documentsOfJobs,
   modelsOfCollections,
   citedPassages,
+  clientsOfJobs,
 ];

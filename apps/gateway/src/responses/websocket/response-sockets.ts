@@ -1,3 +1,4 @@
+import { asClient } from '#batching';
 import { MegaNestError } from '#contracts';
 import { Admission, clientOf, createLogger, Drain, ownerOf, sendError } from '#service-kit';
 import websocket, { type WebSocket } from '@fastify/websocket';
@@ -18,11 +19,15 @@ const fixedBounds = {
   pingMs: 30_000,
 };
 
+/** Share of the WebSockets that one client may open. */
+const shareOfOne = 0.5;
+
 /** The WebSockets of this gateway. */
 @Injectable()
 export class ResponseSockets {
   readonly #logger;
-  readonly #open = new Set<ResponseSocket>();
+  /** With their clients. */
+  readonly #open = new Map<ResponseSocket, string>();
   #stopping: MegaNestError | undefined;
 
   constructor(
@@ -36,12 +41,17 @@ export class ResponseSockets {
     this.#logger = createLogger('gateway', environment.LOG_LEVEL);
   }
 
-  /** Called before the upgrade. Errors: overloaded where the limit of connections is reached. */
-  check(): void {
+  /** Called before the upgrade. Errors: overloaded where the limit of connections, or of one client's, is reached. */
+  check(client: string): void {
     if (this.#stopping) throw this.#stopping;
-    const { RESPONSES_MAX_SOCKETS: most } = this.environment;
-    if (this.#open.size < most) return;
-    const detail = `${most} open WebSockets`;
+    const { RESPONSES_MAX_SOCKETS: max } = this.environment;
+    const maxOfOne = Math.ceil(max * shareOfOne);
+    const own = [...this.#open.values()].filter((other) => other === client).length;
+    if (this.#open.size < max && own < maxOfOne) return;
+    const detail =
+      own < maxOfOne
+        ? `${max} open WebSockets`
+        : `${own} open WebSockets of this client, and the limit is ${maxOfOne}`;
     throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 5 });
   }
 
@@ -49,17 +59,19 @@ export class ResponseSockets {
   accept(socket: WebSocket, request: FastifyRequest, admit: () => Promise<void>): void {
     const owner = ownerOf(request);
     const traceparent = request.meganestCall?.traceparent ?? '';
-    const start: ResponseSocketOptions['start'] = async ({ request: body, warmUp }, turn, local) => {
+    const client = clientOf(request);
+    const begin: ResponseSocketOptions['start'] = async ({ request: body, warmUp }, turn, local) => {
       const call = { ...turn, caller: request.meganestCaller };
       const plan = await this.planner.plan(owner, body, { call, warmUp, unstored: local });
       const started = await this.runs.start(plan, { call });
       if ('earlier' in started) throw new Error('A turn has no Idempotency-Key');
       return { plan, run: started.run };
     };
-    const client = clientOf(request);
+    // Messages arrive in the context of the connection.
+    const start: typeof begin = (...turn) => asClient(client, () => begin(...turn));
     const hold = (bytes: number) => this.admission.hold(client, bytes);
     const opened = new ResponseSocket(socket, { bounds: this.#bounds(), traceparent, admit, hold, start });
-    this.#open.add(opened);
+    this.#open.set(opened, client);
     const begunAt = Date.now();
     socket.once('close', (code: number) => {
       this.#open.delete(opened);
@@ -76,7 +88,7 @@ export class ResponseSockets {
       retryAfter: 1,
     });
     this.#stopping = reason;
-    await Promise.all([...this.#open].map((socket) => socket.close(reason)));
+    await Promise.all([...this.#open.keys()].map((socket) => socket.close(reason)));
   }
 
   #bounds(): SocketBounds {
@@ -120,7 +132,7 @@ function refusalOf(request: FastifyRequest, sockets: ResponseSockets): MegaNestE
     return new MegaNestError('method_not_allowed', { method: 'GET', path });
   }
   try {
-    sockets.check();
+    sockets.check(clientOf(request));
     return undefined;
   } catch (error) {
     return MegaNestError.from(error, 'gateway');
