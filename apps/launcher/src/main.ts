@@ -13,6 +13,7 @@ import {
 } from './environment.js';
 import { Launcher } from './launcher.js';
 import { describeConfiguration, describeReady } from './summary.js';
+import { withOwnKey } from './own-key.js';
 import { ingestSampleDocuments } from './sample-documents.js';
 
 const ports = services.map(({ portVariable, defaultPort }) => `${portVariable}=${defaultPort}`).join(' ');
@@ -117,8 +118,9 @@ function stopOnSignals(launcher: Launcher): void {
   stopWithNpm(stop);
 }
 
-async function run(environment: Readonly<LauncherEnvironment>): Promise<void> {
-  const launcher = new Launcher(environment, process.env);
+async function run(variables: NodeJS.ProcessEnv): Promise<void> {
+  const environment = readLauncherEnvironment(variables);
+  const launcher = new Launcher(environment, variables);
   stopOnSignals(launcher);
   try {
     await launcher.start(() => ingestSamples(launcher, environment));
@@ -163,7 +165,7 @@ async function main(): Promise<void> {
     console.error(`warning    ${line}`);
   if (options['print-config']) return console.log(describeConfiguration(environment));
   await prepareDataDirectory(environment.MEGANEST_DATA_DIR);
-  await run(environment);
+  await run(withOwnKey(process.env, environment));
 }
 
 await main().catch(fail);

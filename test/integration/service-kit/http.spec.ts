@@ -154,6 +154,7 @@ describe('what is no HTTP', () => {
       'The request is not valid HTTP',
     ],
     ['a request without a host', 'GET /live HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'host: is required'],
+    ['two hosts', 'GET /live HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n', 400, 'host: '],
     [
       'too large headers',
       `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`,

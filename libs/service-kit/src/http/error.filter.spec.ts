@@ -1,7 +1,7 @@
 import { MegaNestError } from '#contracts';
 import Fastify, { type FastifyRequest } from 'fastify';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { errorEnvelope, noteRoutes, otherMethods } from './error.filter.js';
+import { errorEnvelope, noteRoutes, otherMethods, sendError } from './error.filter.js';
 
 describe('errorEnvelope', () => {
   it("has OpenAI's four fields and nothing else", () => {
@@ -47,4 +47,30 @@ describe('route methods', () => {
       expected.toSorted(),
     );
   });
+});
+
+describe('an error in place of an answer', () => {
+  it.each([['audio/ogg; codecs=opus'], ['text/event-stream'], ['application/octet-stream']])(
+    'has its own headers where %s was wanted',
+    async (type) => {
+      const server = Fastify();
+      server.get('/', (_request, reply) => {
+        void reply
+          .header('content-type', type)
+          .header('content-disposition', 'attachment')
+          .header('etag', '"1"');
+        sendError(reply, new MegaNestError('service_unavailable', { service: 'tts', detail: 'it stopped' }));
+      });
+      const answer = await server.inject('/');
+      expect(answer.statusCode).toBe(503);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'application/json; charset=utf-8',
+        'retry-after': '1',
+      });
+      expect(answer.headers).not.toHaveProperty('content-disposition');
+      expect(answer.headers).not.toHaveProperty('etag');
+      expect(answer.json()).toMatchObject({ error: { code: 'service_unavailable', type: 'server_error' } });
+      await server.close();
+    },
+  );
 });

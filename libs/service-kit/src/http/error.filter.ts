@@ -24,8 +24,8 @@ export class HttpErrorFilter implements ExceptionFilter {
       this.logger.error({ err: thrown, path: request.url, requestId: request.id }, error.message);
     const reply = http.getResponse<FastifyReply>();
     const text = this.identity.wrongMethodTexts?.[pathOf(request)];
-    if (error.code === 'method_not_allowed' && text !== undefined)
-      void withAllow(reply).status(405).send({ error: text });
+    if (error.code === 'method_not_allowed' && text !== undefined && !reply.sent)
+      void ofError(withAllow(reply)).status(405).send({ error: text });
     else sendError(reply, error);
   }
 }
@@ -39,7 +39,23 @@ export function sendError(reply: FastifyReply, error: MegaNestError): void {
   if (error.status === 415) void reply.header('accept-encoding', bodyEncodings);
   if (error.code === 'invalid_api_key') void reply.header('www-authenticate', 'Bearer');
   const body = reply.server.errorBody?.(error, reply) ?? errorEnvelope(error);
-  void reply.status(error.status).send(body);
+  void ofError(reply).status(error.status).send(body);
+}
+
+/** Headers of the answer that the error replaces. Under another content type Fastify would refuse the error's object. */
+const headersOfAnswers = [
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'etag',
+  'last-modified',
+];
+
+function ofError(reply: FastifyReply): FastifyReply {
+  for (const name of headersOfAnswers) void reply.removeHeader(name);
+  return reply.header('content-type', 'application/json; charset=utf-8');
 }
 
 /** OpenAI's error body. */
@@ -79,7 +95,7 @@ function toMegaNestError(thrown: unknown, service: string, request: FastifyReque
     case 413:
       return new MegaNestError('payload_too_large', {
         what: 'The body',
-        limit: 'this server',
+        limit: `${request.routeOptions.bodyLimit} bytes`,
         cause: thrown,
       });
     case 415:

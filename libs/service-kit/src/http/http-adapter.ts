@@ -78,11 +78,17 @@ function reasonOf({ code }: { code: string }): string {
   return code === 'FST_ERR_MAX_PARAM_LENGTH' ? 'a part of it is too long' : 'it is not valid';
 }
 
-/** Errors: invalid_request, unsupported_media_type. */
-function checkHeaders(request: FastifyRequest): void {
-  const { headers, raw } = request;
-  if (headers.host === undefined && raw.httpVersion === '1.1')
-    throw new MegaNestError('invalid_request', { detail: 'host: is required', param: 'host' });
+/** Node reads the first of several hosts, and a proxy may read another one. Errors: invalid_request. */
+function checkHost({ headers, raw }: FastifyRequest): void {
+  if (headers.host === undefined && raw.httpVersion === '1.1') throw invalidField('host', 'is required');
+  // Names and values take turns.
+  const hosts = raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1) throw invalidField('host', 'must be there only once');
+}
+
+/** Errors: unsupported_media_type. */
+function checkEncoding(request: FastifyRequest): void {
+  const { headers } = request;
   const encoding = encodingOf(request);
   if (encoding === undefined || /^application\/json\b/i.test(headers['content-type'] ?? '')) return;
   const detail = `content-encoding: ${encoding} is for JSON bodies; send others plain.`;
@@ -97,8 +103,9 @@ function addHooks(
   server.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
     try {
+      checkHost(request);
       if (pages.admit(request, reply) === 'answered') return;
-      checkHeaders(request);
+      checkEncoding(request);
       apiKeys.check(request);
       callOf(request, reply);
       done();

@@ -153,7 +153,13 @@ declare module 'fastify' {
 }
 
 /** Figures of the whole installation. */
-const administrative = new Set(['/metrics', '/v1/statistics', '/v1/statistics/timeline', '/v1/doctor']);
+const administrative = new Set([
+  '/metrics',
+  '/v1/statistics',
+  '/v1/statistics/timeline',
+  '/v1/doctor',
+  '/v1/instances',
+]);
 /** POST routes that only read, as in OPEA. */
 const readingDataprep = /^\/v1\/dataprep\/(get|get_file|indices)$/;
 const dataprep = /^\/v1\/dataprep(\/|$)/;
