@@ -55,7 +55,10 @@ function describeExit({ code, signal, error }: ChildExit): string {
 export function reportEvent(name: string, event: SupervisionEvent): void {
   const label = name.padEnd(11);
   if (event.type === 'ready') console.log(`${label}ready (${formatSeconds(event.afterMs)})`);
-  if (event.type === 'hung') console.error(`${label}does not answer any more and is killed`);
+  if (event.type === 'hung')
+    console.error(
+      `${label}does not answer any more and is killed: it has neither answered nor computed for ${formatSeconds(event.silentMs)}`,
+    );
   if (event.type === 'exited' && event.restartInMs !== undefined)
     console.error(
       `${label}died (${describeExit(event.exit)}), restarting in ${formatSeconds(event.restartInMs)}`,

@@ -8,7 +8,7 @@ import {
   type RpcMethod,
   type ServiceHealth,
 } from '#contracts';
-import { asClient } from '#batching';
+import { asClient, showWork } from '#batching';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { Svcm, type Service, type ServiceMsg } from '@nats-io/services';
 import { nuid, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
@@ -252,6 +252,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       message.reply ?? '',
       timesOf(message),
     );
+    const hide = showWork(`${method.subject} ${context.requestId}`);
     let failure: MegaNestError | undefined;
     try {
       const sent = this.#bodyOf(message, context);
@@ -263,6 +264,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       this.#replyError(message, failure);
     } finally {
       span.end(failure);
+      hide();
       this.#running.finish(callId);
     }
   }

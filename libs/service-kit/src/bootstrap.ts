@@ -1,3 +1,4 @@
+import { workUnderWay } from '#batching';
 import { MegaNestError, type ServiceHealth } from '#contracts';
 import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -79,7 +80,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
   await app.listen(options.port, environment.HOST);
   logger.info({ url: await app.getUrl() }, 'listening');
   stopWithParent(stop, logger);
-  startWatchdog(environment.HANG_LIMIT_MS);
+  startWatchdog(environment.HANG_LIMIT_MS, workUnderWay);
   return app;
 }
 

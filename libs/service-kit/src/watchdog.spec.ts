@@ -16,8 +16,8 @@ const module = ts
   .replace('export function', 'function');
 
 /** Runs a script beside a watchdog of 400 ms. */
-function beside(script: string) {
-  const args = ['--input-type=module', '-e', `${module}\nstartWatchdog(400);\n${script}`];
+function beside(script: string, start = 'startWatchdog(400);') {
+  const args = ['--input-type=module', '-e', `${module}\n${start}\n${script}`];
   return run(process.execPath, args).then(
     ({ stdout }) => ({ stdout, stderr: '', signal: null }),
     ({ stdout, stderr, signal }: { stdout: string; stderr: string; signal: string }) => ({
@@ -33,6 +33,19 @@ describe('startWatchdog', () => {
     const { signal, stderr } = await beside('for (;;);');
     expect(stderr).toContain('The event loop has stood still for 0.4 s');
     expect(signal).toBe('SIGKILL');
+  });
+
+  it('says which work was under way when it stood still', async () => {
+    const slots = 'const slots = new Uint8Array(new SharedArrayBuffer(320));';
+    const write =
+      "slots.set([5, ...Buffer.from('POST /v1/docsum 7').subarray(0, 5)]); slots.set([17, ...Buffer.from('POST /v1/docsum 7')], 160);";
+    const { stderr } = await beside(
+      'for (;;);',
+      `${slots} ${write} startWatchdog(400, { slots, slotBytes: 160 });`,
+    );
+    const [first, last] = stderr.trim().split('\n');
+    expect(first).toMatch(/stood still for 0\.[23]\d* s\. Under way: POST , POST \/v1\/docsum 7\./);
+    expect(last).toMatch(/ends itself\. Under way: .*docsum 7\./);
   });
 
   it('lets a process work and end', async () => {

@@ -103,6 +103,12 @@ it('reads the chapters of a book in the order of its spine', async () => {
   expect((await read('a.epub', book)).title).toBe('The Book');
 });
 
+it('reads a page of a book once, however often its spine names it', async () => {
+  const pages = ['<h1>One</h1><p>First.</p>', '<p>Second.</p>'];
+  const repeated = makeEpub('The Book', pages, 10_000);
+  expect(await outline('a.epub', repeated)).toEqual(await outline('a.epub', makeEpub('The Book', pages)));
+});
+
 it('reads a mail with its subject, its people and its text', async () => {
   const mail = [
     'From: =?utf-8?q?K=C3=A4the?= <k@example.org>',

@@ -17,7 +17,8 @@ export const defaultRestartPolicy: RestartPolicy = { initialMs: 250, maxMs: 15_0
 export type SupervisionEvent =
   | { type: 'started'; pid: number | undefined; attempt: number }
   | { type: 'ready'; afterMs: number }
-  | { type: 'hung' }
+  /** The child has not answered for this time, in which it did not compute, and is killed. */
+  | { type: 'hung'; silentMs: number }
   | { type: 'exited'; exit: ChildExit; restartInMs: number | undefined }
   | { type: 'stopped' };
 
@@ -175,7 +176,8 @@ export class SupervisedProcess {
     const signal = AbortSignal.any([over.signal, this.stopping.signal]);
     const processorMs = () => processorMsOf(child.pid);
     if (!(await watchLiveness(this.options.liveness, signal, processorMs))) return;
-    this.options.onEvent?.({ type: 'hung' });
+    const { intervalMs, misses } = this.options.liveness;
+    this.options.onEvent?.({ type: 'hung', silentMs: intervalMs * misses });
     child.signal('SIGKILL');
   }
 

@@ -1,4 +1,4 @@
-import { asClient } from '#batching';
+import { asClient, showWork } from '#batching';
 import { MegaNestError } from '#contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { sendError } from './error.filter.js';
@@ -58,6 +58,10 @@ export class Admission {
       try {
         const release = this.#admit(request);
         reply.raw.once('close', release);
+        reply.raw.once(
+          'close',
+          showWork(`${request.method} ${request.routeOptions.url ?? 'unknown'} ${request.id}`),
+        );
         done();
       } catch (error) {
         sendError(reply, MegaNestError.from(error, 'http'));

@@ -132,7 +132,8 @@ export function readEpub(file: SourceFile, limits: ReadingLimits): ParsedDocumen
     .toArray()
     .map((item) => pathOf.get($(item).attr('idref')))
     .filter((path) => path !== undefined && archive.has(path));
-  const blocks = pages.flatMap((path) => readHtml(archive.text(path!)).blocks);
+  // A page is read once, however often the spine names it.
+  const blocks = [...new Set(pages)].flatMap((path) => readHtml(archive.text(path!)).blocks);
   const title = collapseWhitespace($('dc\\:title').first().text());
   return { ...(title && { title }), blocks };
 }
