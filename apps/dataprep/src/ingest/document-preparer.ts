@@ -104,16 +104,23 @@ export class DocumentPreparer implements OnApplicationShutdown {
     const { leastMs, msPerKilobyte, mostMs, clockFactor } = this.#limits;
     const kilobytes = Math.ceil(task.file.bytes.length / 1024);
     const processorMs = Math.min(mostMs, leastMs + kilobytes * msPerKilobyte);
-    const clock = AbortSignal.timeout(processorMs * clockFactor);
+    const clock = new AbortController();
+    const timer = setTimeout(() => clock.abort(), processorMs * clockFactor).unref();
     const reader = this.#take();
     try {
-      const outcome = await reader.run({ ...task, processorMs }, AbortSignal.any([signal, clock]));
+      const outcome = await reader.run(
+        { ...task, processorMs },
+        AbortSignal.any([signal, clock.signal]),
+        () => timer.refresh(),
+      );
       this.#giveBack(reader);
       return outcome;
     } catch (error) {
       if (signal.aborted) throw new MegaNestError('cancelled', { cause: error });
-      if (!clock.aborted) throw error;
+      if (!clock.signal.aborted) throw error;
       throw new ReaderFailure(`it took longer than ${(processorMs * clockFactor) / 1000} s`, 'clock', error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

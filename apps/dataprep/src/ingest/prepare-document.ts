@@ -33,4 +33,9 @@ export interface PreparationTask {
 export type PreparationOutcome = { document: PreparedDocument | ParsedDocument } | { error: ErrorBody };
 
 /** The first message of a reader process: it is ready for tasks. */
+/** Message from a reader process before each page that it reads as a picture: a page takes seconds. */
+export const scannedPage = 'scanned page';
+/** Processor time for such a page, on top of the limit of the document. */
+export const scannedPageMs = 15_000;
+
 export const readerReady = 'ready';

@@ -6,10 +6,13 @@
 import { Worker } from 'node:worker_threads';
 import { MegaNestError } from '#contracts';
 import { builtFile } from '#paths';
+import { onScannedPage } from '../reading/pictures/scan-reader.js';
 import { readDocument } from '../reading/read-document.js';
 import {
   prepareDocument,
   readerReady,
+  scannedPage,
+  scannedPageMs,
   type PreparationOutcome,
   type PreparationTask,
 } from './prepare-document.js';
@@ -33,7 +36,13 @@ function setDeadline(deadline: ReaderDeadline): void {
 
 /** Runs a task under the limit of its processor time. */
 async function runWithin({ processorMs, ...task }: ReaderTask): Promise<PreparationOutcome> {
-  setDeadline(processorTimeMs() + processorMs);
+  let deadline = processorTimeMs() + processorMs;
+  setDeadline(deadline);
+  onScannedPage(() => {
+    deadline += scannedPageMs;
+    setDeadline(deadline);
+    process.send?.(scannedPage);
+  });
   try {
     return await run(task);
   } finally {

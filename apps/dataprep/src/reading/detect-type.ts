@@ -17,11 +17,12 @@ export type DocumentType =
   | 'epub'
   | 'rtf'
   | 'eml'
-  | 'srt';
+  | 'srt'
+  | 'picture';
 
 /** Supported types, for the error of an unsupported file. */
 export const supportedTypes =
-  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, srt';
+  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, srt, png, jpeg, webp, tiff';
 
 const typesByExtension: Record<string, DocumentType> = {
   md: 'markdown',
@@ -45,10 +46,25 @@ const typesByExtension: Record<string, DocumentType> = {
   rtf: 'rtf',
   eml: 'eml',
   srt: 'srt',
+  png: 'picture',
+  jpg: 'picture',
+  jpeg: 'picture',
+  webp: 'picture',
+  tif: 'picture',
+  tiff: 'picture',
 };
 
 /** Types that are recognized by the signature of their content. */
-const signedTypes: ReadonlySet<DocumentType> = new Set(['pdf', 'docx', 'xlsx', 'pptx', 'odt', 'epub', 'rtf']);
+const signedTypes: ReadonlySet<DocumentType> = new Set([
+  'pdf',
+  'docx',
+  'xlsx',
+  'pptx',
+  'odt',
+  'epub',
+  'rtf',
+  'picture',
+]);
 
 /** Extensions of files that are read as plain text. */
 const textExtensions = new Set(
@@ -72,9 +88,9 @@ const typesByMime: Record<string, DocumentType> = {
   'text/tab-separated-values': 'csv',
 };
 
+const pictureSignature = /^(?:\x89PNG|\xff\xd8\xff|II\*\0|MM\0\*|RIFF[^]{4}WEBP)/;
+
 const foreignSignatures: [signature: string, name: string][] = [
-  ['\x89PNG', 'a PNG image'],
-  ['\xff\xd8\xff', 'a JPEG image'],
   ['GIF8', 'a GIF image'],
   ['\x1f\x8b', 'a gzip archive'],
   ['7z\xbc\xaf', 'a 7-Zip archive'],
@@ -83,7 +99,7 @@ const foreignSignatures: [signature: string, name: string][] = [
   ['\xd0\xcf\x11\xe0', 'an old Office file (save it as docx, xlsx or pptx)'],
   ['OggS', 'an audio file'],
   ['ID3', 'an audio file'],
-  ['RIFF', 'an audio, video or WebP file'],
+  ['RIFF', 'an audio or video file'],
   ['SQLite format 3', 'a database'],
 ];
 
@@ -107,6 +123,7 @@ function typeBySignature({ bytes, filename }: SourceFile): DocumentType | undefi
   if (head.includes('%PDF-')) return 'pdf';
   if (head.startsWith('PK\x03\x04')) return typeOfZip(bytes, filename);
   if (head.startsWith('{\\rtf')) return 'rtf';
+  if (pictureSignature.test(head)) return 'picture';
   const foreign = foreignSignatures.find(([signature]) => head.startsWith(signature));
   if (foreign) throw unsupportedFile(filename, `it is ${foreign[1]}. Supported: ${supportedTypes}`);
   if (/^(\xef\xbb\xbf)?\s*(<!--[^]*?-->\s*)?<(!doctype\s+html|html[\s>])/i.test(head)) return 'html';

@@ -47,6 +47,8 @@ export interface ReadingFacts {
   encodingConfidence?: number;
   /** Pages or slides with text. */
   pages?: number;
+  /** Pages that were read as pictures. */
+  ocrPages?: number;
   sheets?: number;
   tables?: number;
   /** Pictures whose text was not read. */
@@ -93,7 +95,11 @@ export interface ReadingLimits {
   maxUnpackedBytes: number;
   /** Limit for the characters of text; far less than the largest upload may contain. */
   maxCharacters: number;
+  /** Limit for the pages that are read as pictures, which takes seconds for each. */
+  maxScannedPages?: number;
 }
+
+export const defaultMaxScannedPages = 200;
 
 export const defaultReadingLimits: ReadingLimits = {
   maxPages: 2_000,

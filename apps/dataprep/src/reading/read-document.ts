@@ -6,6 +6,7 @@ import { readHtml } from './read-html.js';
 import { readJson, readJsonLines } from './read-json.js';
 import { readMarkdown } from './read-markdown.js';
 import { readPdf } from './pdf/read-pdf.js';
+import { readPicture } from './pictures/read-picture.js';
 import { readPlainText } from './read-plain-text.js';
 import { readRtf } from './read-rtf.js';
 import { readSrt } from './read-srt.js';
@@ -34,6 +35,7 @@ const fileReaders: Partial<Record<DocumentType, FileReader>> = {
   epub: readEpub,
   eml: readEml,
   rtf: readRtf,
+  picture: readPicture,
 };
 
 type TextReader = (text: string, options: ReadingOptions) => ParsedDocument;

@@ -64,7 +64,8 @@ export const de: Messages = {
   fileFailed: 'Nach {name} kann nicht gefragt werden',
   fileReading: '{name} wird gelesen …',
   fileRemove: 'Statt {name} wieder alle Dokumente fragen',
-  fileTypes: 'txt, md, html, json, csv, pdf, docx, odt, pptx, xlsx, epub, rtf, eml, srt',
+  fileTypes:
+    'txt, md, html, json, csv, pdf, docx, odt, pptx, xlsx, epub, rtf, eml, srt, png, jpg, webp, tiff',
   finding: 'Befund',
   firstToken: 'Erstes Token (p50)',
   graph: 'Graph des Mega-Service',

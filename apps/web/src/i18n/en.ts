@@ -62,7 +62,8 @@ export const en = {
   fileFailed: '{name} cannot be asked about',
   fileReading: 'Reading {name}…',
   fileRemove: 'Ask all documents again instead of {name}',
-  fileTypes: 'txt, md, html, json, csv, pdf, docx, odt, pptx, xlsx, epub, rtf, eml, srt',
+  fileTypes:
+    'txt, md, html, json, csv, pdf, docx, odt, pptx, xlsx, epub, rtf, eml, srt, png, jpg, webp, tiff',
   finding: 'Finding',
   firstToken: 'First token (p50)',
   graph: 'Graph of the mega service',

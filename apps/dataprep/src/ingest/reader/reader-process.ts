@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { builtFile } from '#paths';
-import { readerReady, type PreparationOutcome } from '../prepare-document.js';
+import { readerReady, scannedPage, type PreparationOutcome } from '../prepare-document.js';
 import { outOfProcessorTime, type ReaderTask } from './reader-limits.js';
 
 /** A reader process did not answer. The message is the reason, worded for the end of a sentence. */
@@ -56,11 +56,11 @@ export class ReaderProcess {
     return this.#child.connected && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Errors: {@link ReaderFailure}. */
-  async run(task: ReaderTask, signal: AbortSignal): Promise<PreparationOutcome> {
+  /** Calls `onPage` before each page that is read as a picture. Errors: {@link ReaderFailure}. */
+  async run(task: ReaderTask, signal: AbortSignal, onPage: () => void): Promise<PreparationOutcome> {
     this.#child.channel?.ref();
     try {
-      return await this.#run(task, signal);
+      return await this.#run(task, signal, onPage);
     } catch (error) {
       this.end();
       throw error;
@@ -73,7 +73,7 @@ export class ReaderProcess {
     this.#child.kill('SIGKILL');
   }
 
-  async #run(task: ReaderTask, signal: AbortSignal): Promise<PreparationOutcome> {
+  async #run(task: ReaderTask, signal: AbortSignal, onPage: () => void): Promise<PreparationOutcome> {
     const stop = new AbortController();
     const stopped = once(signal, 'abort', { signal: stop.signal }).then(() =>
       Promise.reject(new Error('stopped')),
@@ -87,14 +87,23 @@ export class ReaderProcess {
       if (!this.isAlive) throw this.#failure(task);
       const [greeting] = (await Promise.race([this.#ready, stopped, ended])) as [unknown];
       if (greeting !== readerReady) throw new ReaderFailure('its reader did not start', 'reader');
-      const answer = once(this.#child, 'message', { signal: stop.signal });
+      const answer = this.#answer(stop.signal, onPage);
       this.#child.send(task);
-      const [outcome] = (await Promise.race([answer, stopped, ended])) as [PreparationOutcome];
-      return outcome;
+      return await Promise.race([answer, stopped, ended]);
     } finally {
       stop.abort();
       for (const left of [stopped, ended]) left.catch(() => undefined);
     }
+  }
+
+  /** The outcome of the task. Messages before it may follow each other at once. */
+  #answer(signal: AbortSignal, onPage: () => void): Promise<PreparationOutcome> {
+    return new Promise((resolve) => {
+      const listen = (message: unknown) =>
+        message === scannedPage ? onPage() : resolve(message as PreparationOutcome);
+      this.#child.on('message', listen);
+      signal.addEventListener('abort', () => this.#child.off('message', listen), { once: true });
+    });
   }
 
   #failure({ processorMs }: ReaderTask): ReaderFailure {

@@ -7,8 +7,9 @@ import {
 } from '../parsed-document.js';
 import { openPdf, type PdfDocument } from './content/open-pdf.js';
 import { readOutline, withOutline } from './layout/outline.js';
+import { readScannedPages, type ScannedPages } from '../pictures/scanned-pages.js';
 import { readPageContent, type PageContent } from './content/page-content.js';
-import { layOutPages } from './pdf-layout.js';
+import { layOutPages } from './layout/lay-out-pages.js';
 
 /**
  * Reads the text of a PDF in reading order, with page numbers. Throws `unsupported_file` for a PDF with a password,
@@ -29,15 +30,20 @@ export async function readPdf(
       pages.push(await readPageContent(pdf, page));
       page.cleanup();
     }
+    const scanned = await readScannedPages(bytes, pages, limits);
     const blocks = withOutline(layOutPages(pages), await readOutline(pdf));
-    if (blocks.length === 0) throw unsupportedFile(filename, reasonOf(pages));
+    if (blocks.length === 0) throw unsupportedFile(filename, reasonOf(pages, scanned));
     const title = (await titleOf(pdf)) ?? blocks.find(({ level, page }) => level === 1 && page === 1)?.text;
-    const warnings = warningsOf(pages);
+    const warnings = warningsOf(pages, scanned);
     const tables = blocks.filter(({ startsTable }) => startsTable).length;
     return {
       ...(title && { title }),
       blocks,
-      facts: { pages: pages.length, ...(tables > 0 && { tables }) },
+      facts: {
+        pages: pages.length,
+        ...(scanned.read > 0 && { ocrPages: scanned.read }),
+        ...(tables > 0 && { tables }),
+      },
       ...(warnings.length > 0 && { warnings }),
     };
   } finally {
@@ -47,14 +53,15 @@ export async function readPdf(
 }
 
 /** Why a PDF has no text. */
-function reasonOf(pages: readonly PageContent[]): string {
-  return pages.some(({ unreadable }) => unreadable.glyphs > 0)
+function reasonOf(pages: readonly PageContent[], { command }: ScannedPages): string {
+  const reason = pages.some(({ unreadable }) => unreadable.glyphs > 0)
     ? 'its fonts do not say which characters they show'
     : 'it holds no text (it may be a scan)';
+  return command ? `${reason}. To read scans, install the models: ${command}` : reason;
 }
 
 /** What was not read: characters of fonts without a text, and pages with pictures only. */
-function warningsOf(pages: readonly PageContent[]): ReadingWarning[] {
+function warningsOf(pages: readonly PageContent[], { left, command }: ScannedPages): ReadingWarning[] {
   const warnings: ReadingWarning[] = [];
   const unreadable = pagesWith(pages, (page) => page.unreadable.glyphs > 0);
   if (unreadable.length > 0) {
@@ -64,12 +71,15 @@ function warningsOf(pages: readonly PageContent[]): ReadingWarning[] {
     const message = `${count} characters on ${pageList(unreadable)} could not be read: the file does not say which they are${named}`;
     warnings.push({ code: 'part_unreadable', message });
   }
-  const empty = pagesWith(
-    pages,
-    (page) => page.readable === 0 && page.hasPictures && page.notes.length === 0,
-  );
-  if (empty.length > 0)
-    warnings.push({ code: 'picture_skipped', message: `the pictures on ${pageList(empty)} were not read` });
+  if (left.length > 0) {
+    const how = command
+      ? `; to read them, install the models: ${command}`
+      : ': the document has too many of them';
+    warnings.push({
+      code: 'picture_skipped',
+      message: `the pictures on ${pageList(left)} were not read${how}`,
+    });
+  }
   return warnings;
 }
 

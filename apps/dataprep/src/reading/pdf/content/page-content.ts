@@ -16,8 +16,8 @@ export interface PageContent {
   unreadable: { glyphs: number; fonts: ReadonlySet<string> };
   /** Number of glyphs with text. */
   readable: number;
-  /** Whether the page paints a picture. */
-  hasPictures: boolean;
+  /** Whether the page paints anything. */
+  isPainted: boolean;
 }
 
 type Operators = Record<string, number>;
@@ -36,7 +36,7 @@ export async function readPageContent(pdf: PdfDocument, page: PdfPage): Promise<
   };
   const painter = new PagePainter(OPS, (name) => fontOf(page, name), layers);
   fnArray.forEach((operator, index) => painter.paint(operator, argsArray[index] ?? []));
-  return { ...painter.finish(), notes: await readNotes(page) };
+  return { ...painter.finish(), notes: await readNotes(page), isPainted: fnArray.length > 0 };
 }
 
 /** Fonts arrive before the operators that use them. */
@@ -61,7 +61,6 @@ class PagePainter {
   readonly #rulings: Ruling[] = [];
   readonly #unreadable = { glyphs: 0, fonts: new Set<string>() };
   #readable = 0;
-  #hasPictures = false;
   readonly #saved: TextState[] = [];
   #state: TextState = {
     ctm: identity,
@@ -95,20 +94,18 @@ class PagePainter {
     this.#steps[operator]?.(args);
   }
 
-  finish(): Omit<PageContent, 'notes'> {
+  finish(): Omit<PageContent, 'notes' | 'isPainted'> {
     return {
       words: this.#writer.finish(),
       rulings: this.#rulings,
       unreadable: this.#unreadable,
       readable: this.#readable,
-      hasPictures: this.#hasPictures,
     };
   }
 
   #stateSteps(): Record<string, (args: unknown[]) => void> {
     const setNumber = (field: 'charSpacing' | 'wordSpacing' | 'rise') => (args: unknown[]) =>
       (this.#state = { ...this.#state, [field]: Number(args[0]) });
-    const picture = () => (this.#hasPictures = true);
     const transform = (matrix: Matrix) =>
       (this.#state = { ...this.#state, ctm: multiply(this.#state.ctm, matrix) });
     const save = () => void this.#saved.push(this.#state);
@@ -137,9 +134,6 @@ class PagePainter {
         this.#marked.push(tag !== 'OC' || this.layers.isVisible(group)),
       endMarkedContent: () => this.#marked.pop(),
       constructPath: ([paint, path]) => this.#paintPath(Number(paint), path),
-      paintImageXObject: picture,
-      paintInlineImageXObject: picture,
-      paintImageMaskXObject: picture,
     };
   }
 

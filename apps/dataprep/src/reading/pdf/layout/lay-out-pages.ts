@@ -1,11 +1,11 @@
-import type { DocumentBlock } from '../parsed-document.js';
-import { withNotes } from './layout/form-fields.js';
-import { blocksOfLines } from './layout/page-blocks.js';
-import type { PageContent } from './content/page-content.js';
-import { readRegion } from './layout/regions.js';
-import { withRuledTables } from './layout/ruled-tables.js';
-import { withoutRunningLines } from './layout/running-lines.js';
-import { uprightLayers } from './layout/upright.js';
+import type { DocumentBlock } from '../../parsed-document.js';
+import { withNotes } from './form-fields.js';
+import { blocksOfLines } from './page-blocks.js';
+import type { PageContent } from '../content/page-content.js';
+import { readRegion } from './regions.js';
+import { withRuledTables } from './ruled-tables.js';
+import { withoutRunningLines } from './running-lines.js';
+import { uprightLayers } from './upright.js';
 
 /** Builds blocks from the contents of all pages, without headers, footers and page numbers. */
 export function layOutPages(contents: readonly PageContent[]): DocumentBlock[] {

@@ -1,0 +1,72 @@
+import UTIF from 'utif2';
+import type { Picture } from '#vision';
+import type { PageContent } from '../pdf/content/page-content.js';
+import { layOutPages } from '../pdf/layout/lay-out-pages.js';
+import {
+  defaultMaxScannedPages,
+  unsupportedFile,
+  type ParsedDocument,
+  type ReadingLimits,
+  type SourceFile,
+} from '../parsed-document.js';
+import { missingModels, readPageOfPicture } from './scan-reader.js';
+
+/** Points of a pixel of a picture that does not say its density: 150 pixels for an inch. */
+const scale = 72 / 150;
+/** Maximum pixels of a page, the size of 8K video. A small file can say that it has many more. */
+const maxPixels = 7680 * 4320;
+
+/** Reads the text in a PNG, JPEG, WebP or TIFF file. Throws `unsupported_file` if it has none, or without the models. */
+export async function readPicture(file: SourceFile, limits: ReadingLimits): Promise<ParsedDocument> {
+  const { filename } = file;
+  const command = await missingModels();
+  if (command) {
+    const detail = `it is a picture, and the models that read text in pictures are not installed (run ${command})`;
+    throw unsupportedFile(filename, detail);
+  }
+  const pages: PageContent[] = [];
+  for await (const picture of picturesOf(file, limits)) {
+    pages.push(await readPageOfPicture(picture, scale));
+  }
+  const blocks = layOutPages(pages);
+  if (blocks.length === 0) throw unsupportedFile(filename, 'it is a picture without text');
+  return {
+    blocks: pages.length > 1 ? blocks : blocks.map(({ page: _only, ...block }) => block),
+    facts: { ocrPages: pages.length },
+  };
+}
+
+async function* picturesOf(
+  { bytes, filename }: SourceFile,
+  { maxScannedPages = defaultMaxScannedPages }: ReadingLimits,
+): AsyncGenerator<Picture> {
+  if (!isTiff(bytes)) {
+    const { decodePicture } = await import('#vision');
+    yield await decodePicture(bytes, filename).catch((error: unknown) => {
+      throw unsupportedFile(filename, 'it is a damaged picture, or one with too many pixels', error);
+    });
+    return;
+  }
+  const buffer = new Uint8Array(bytes).buffer;
+  const pages = UTIF.decode(buffer).filter((page) => page['t256'] !== undefined);
+  if (pages.length > maxScannedPages)
+    throw unsupportedFile(filename, `it has ${pages.length} pages, more than ${maxScannedPages}`);
+  for (const page of pages) {
+    const [width = 0, height = 0] = [page['t256'], page['t257']].map((value) =>
+      Number((value as number[])[0]),
+    );
+    if (width * height > maxPixels)
+      throw unsupportedFile(filename, `it has a page of ${width} × ${height} pixels`);
+    UTIF.decodeImage(buffer, page);
+    const rgba = UTIF.toRGBA8(page);
+    const pixels = new Uint8Array(page.width * page.height * 3);
+    for (let at = 0, from = 0; at < pixels.length; at += 3, from += 4)
+      pixels.set(rgba.subarray(from, from + 3), at);
+    yield { width: page.width, height: page.height, pixels };
+  }
+}
+
+function isTiff([first, second, third, fourth]: Uint8Array): boolean {
+  const isLittle = first === 0x49 && second === 0x49 && third === 42 && fourth === 0;
+  return isLittle || (first === 0x4d && second === 0x4d && third === 0 && fourth === 42);
+}
