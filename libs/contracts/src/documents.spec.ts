@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { givenMetadataSchema, pageOfQuote, nameSchema } from './documents.js';
+import { collectionNameSchema, givenMetadataSchema, pageOfQuote, nameSchema } from './documents.js';
 import { ingest } from './services/dataprep.js';
 import { retrievalParametersSchema, retrieve } from './services/retrieval.js';
 
@@ -41,6 +41,27 @@ describe('nameSchema', () => {
 });
 
 describe('collections', () => {
+  it.each(['default', 'Über uns', '資料（2026）', 'نام\u200cها', 'vsop', 'vs_1', 'manuals 👩‍💻'])(
+    'may be named %j',
+    (name) => {
+      expect(collectionNameSchema.safeParse(name).success).toBe(true);
+    },
+  );
+
+  it.each([
+    '\u200bvs_1',
+    'ma\u200bnuals',
+    'manuals\u202e',
+    '\ufeffa',
+    'ｖs_1',
+    'vs＿1',
+    'VS_1',
+    ' vs_1',
+    'vѕ_1',
+  ])('may not be named %j, which looks like another name', (name) => {
+    expect(collectionNameSchema.safeParse(name).success).toBe(false);
+  });
+
   const hidden = 'v\0s_0123';
 
   it.each(['vs_0123', hidden])('of vector stores are not searched by name: %j', (collection) => {

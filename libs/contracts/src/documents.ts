@@ -118,3 +118,27 @@ export function nameSchema(longest: number) {
     .max(longest)
     .refine((name) => !unwritable.test(name), 'has a control character');
 }
+
+/** Characters that readers do not see, or that change the direction of what follows; not the joiners of scripts and emoji. */
+const invisible = /[\u00AD\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]/gu;
+/** Letters of other scripts that look like those of `vs_`. */
+const lookAlikes: Readonly<Record<string, string>> = { ν: 'v', ѵ: 'v', ѕ: 's' };
+
+/** A name without the characters that a reader does not see. */
+export function withoutInvisible(name: string): string {
+  return name.replaceAll(invisible, '');
+}
+
+/** True for a name that a reader takes for that of a vector store. */
+function looksLikeVectorStore(name: string): boolean {
+  const plain = withoutInvisible(name).normalize('NFKC').trim().toLowerCase();
+  return isVectorStore([...plain.slice(0, 3)].map((letter) => lookAlikes[letter] ?? letter).join(''));
+}
+
+/** The name of a collection. Two names that look the same to a reader of a list are not accepted. */
+export const collectionNameSchema = nameSchema(128)
+  .refine((name) => withoutInvisible(name) === name, 'has an invisible character')
+  .refine(
+    (name) => isVectorStore(name) || !looksLikeVectorStore(name),
+    'looks like the name of a vector store',
+  );

@@ -1,7 +1,7 @@
 import type { ObjectDescription, ObjectStore } from '#messaging';
 import type { FastifyRequest } from 'fastify';
-import { expect, it } from 'vitest';
-import { receiveForm } from './multipart-form.js';
+import { describe, expect, it } from 'vitest';
+import { cleanPath, receiveForm } from './multipart-form.js';
 
 const limits = { maxFiles: 10, maxFileBytes: 1_000_000, maxBytes: 2_000_000 };
 
@@ -142,4 +142,11 @@ it('names the file that is too large', async () => {
     param: 'files[1]',
   });
   expect(store.deleted).toEqual([]);
+});
+
+describe('cleanPath', () => {
+  it('leaves out what a reader of the name does not see', () => {
+    expect(cleanPath('folder/invoice\u202Efdp.exe')).toBe('folder/invoicefdp.exe');
+    expect(cleanPath('\u202AC:\\files\\a\u200B.txt')).toBe('a.txt');
+  });
 });

@@ -1,4 +1,4 @@
-import { invalidField, MegaNestError, type FileReference } from '#contracts';
+import { invalidField, MegaNestError, withoutInvisible, type FileReference } from '#contracts';
 import type { ObjectDescription, ObjectStore } from '#messaging';
 import { bytes, count, readFormParts } from '#service-kit';
 import type { MultipartFile } from '@fastify/multipart';
@@ -178,10 +178,12 @@ export function cleanFilename(filename: string): string {
 
 /**
  * Returns a path within the sender's folder, which distinguishes files with the same name. Parts that lead out of the
- * folder are left out. An absolute path, which some browsers send, is reduced to its last part.
+ * folder and invisible characters are left out. An absolute path, which some browsers send, is reduced to its last part.
  */
 export function cleanPath(filename: string): string {
-  const path = filename.replaceAll('\\', '/').replaceAll(/\p{Cc}/gu, '');
+  const path = withoutInvisible(filename)
+    .replaceAll('\\', '/')
+    .replaceAll(/\p{Cc}/gu, '');
   if (/^(\/|[a-z]:)/i.test(path)) return cleanFilename(path);
   const parts = path
     .split('/')

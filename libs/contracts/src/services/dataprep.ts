@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { givenMetadataSchema, metadataSchema, nameSchema } from '../documents.js';
+import { collectionNameSchema, givenMetadataSchema, metadataSchema, nameSchema } from '../documents.js';
 import { defineMethod } from './method.js';
 
 export const ingestParametersSchema = z.object({
   chunk_size: z.int().min(10).max(10_000).optional().describe('Target size of a chunk in words'),
   chunk_overlap: z.int().min(0).max(5_000).optional().describe('Words repeated from the previous chunk'),
-  collection: nameSchema(128).optional(),
+  collection: collectionNameSchema.optional(),
   metadata: givenMetadataSchema
     .optional()
     .describe('Attributes written to every chunk; filters match on them'),
@@ -154,7 +154,7 @@ export const listDocuments = defineMethod({
   service: 'dataprep',
   method: 'list',
   request: z.object({
-    collection: nameSchema(128).optional(),
+    collection: collectionNameSchema.optional(),
     /** Only documents whose name contains this text; the case is ignored. */
     search: z.string().max(255).optional(),
     offset: z.int().min(0).max(maxPosition).default(0),
@@ -200,7 +200,7 @@ export const readChunks = defineMethod({
 export const deleteDocuments = defineMethod({
   service: 'dataprep',
   method: 'delete',
-  request: z.object({ file_path: nameSchema(4_096), collection: nameSchema(128).optional() }),
+  request: z.object({ file_path: nameSchema(4_096), collection: collectionNameSchema.optional() }),
   reply: z.object({ deleted: z.int() }),
 });
 

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { attributeFilterSchema, metadataFilterSchema } from '../attribute-filter.js';
-import { isVectorStore, nameSchema, neighbourSchema, retrievedDocumentSchema } from '../documents.js';
+import {
+  collectionNameSchema,
+  isVectorStore,
+  neighbourSchema,
+  retrievedDocumentSchema,
+} from '../documents.js';
 import { defineMethod } from './method.js';
 
 export const searchTypes = [
@@ -13,7 +18,7 @@ export const searchTypes = [
 ] as const;
 export type SearchType = (typeof searchTypes)[number];
 
-const collection = nameSchema(128);
+const collection = collectionNameSchema;
 
 /** The names are OPEA's names, so that the gateway passes a request's parameters to the service unchanged. */
 export const retrievalParametersSchema = z.object({
