@@ -6,6 +6,7 @@ const programs = {
   start: 'launcher',
   ingest: 'ingest',
   doctor: 'doctor',
+  reembed: 'reembed',
   models: 'models',
   backup: 'backup',
   mcp: 'mcp',

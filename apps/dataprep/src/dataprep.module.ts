@@ -18,7 +18,14 @@ import {
   HealthRegistry,
   type ServiceIdentity,
 } from '#service-kit';
-import { Database, DocumentsRepository, JobDocuments, JobsRepository, openMigratedDatabase } from '#storage';
+import {
+  Database,
+  DocumentsRepository,
+  JobDocuments,
+  JobsRepository,
+  openMigratedDatabase,
+  ReembeddingRepository,
+} from '#storage';
 import {
   Module,
   Inject,
@@ -41,6 +48,7 @@ import { IngestService } from './ingest/ingest.service.js';
 import type { JobProgress } from './ingest/job-run.js';
 import { jobSignal } from './ingest/job-signal.js';
 import { SourceReader, type IngestRequest } from './ingest/sources.js';
+import { Reembedding } from './ingest/reembedding.js';
 import { LocalDataprep } from './local-dataprep.js';
 
 export const identity: ServiceIdentity = {
@@ -106,6 +114,12 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
         new DocumentsRepository(database, environment.DOCUMENTS_LIMIT_BYTES),
     },
     {
+      provide: Reembedding,
+      inject: [Database, DocumentsRepository, RpcClient],
+      useFactory: (database: Database, { indexer }: DocumentsRepository, rpc: RpcClient) =>
+        new Reembedding(new ReembeddingRepository(database, indexer), new EmbeddingClient(rpc)),
+    },
+    {
       provide: TextExtractor,
       inject: [ObjectStore, DocumentPreparer],
       useFactory: (objects: ObjectStore, preparer: DocumentPreparer) =>
@@ -151,6 +165,8 @@ class DataprepHealth implements OnApplicationBootstrap, BeforeApplicationShutdow
   readonly #logger = new Logger('indexes');
   @Inject(DocumentsRepository)
   private readonly documents!: DocumentsRepository;
+  @Inject(Reembedding)
+  private readonly reembedding!: Reembedding;
 
   constructor(
     @Inject(Database) private readonly database: Database,
@@ -178,7 +194,7 @@ class DataprepHealth implements OnApplicationBootstrap, BeforeApplicationShutdow
 
   async beforeApplicationShutdown(): Promise<void> {
     this.documents.indexer.stop();
-    await this.jobs.close();
+    await Promise.all([this.jobs.close(), this.reembedding.close()]);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -7,14 +7,17 @@ import {
   listCollections,
   listDocuments,
   readChunks,
+  readReembedding,
   pauseIngestJob,
   resumeIngestJob,
   startIngestJob,
+  startReembedding,
   type DocumentChunks,
   type ExtractedText,
   type IngestJob,
   type IngestProgress,
   type ParsedRequestOf,
+  type ReembeddingState,
   type ReplyOf,
 } from '#contracts';
 import { Dataprep } from '#dataprep-api';
@@ -74,6 +77,16 @@ export class DataprepRpcController {
   @RpcHandler(resumeIngestJob)
   resumeJob({ id }: ParsedRequestOf<typeof resumeIngestJob>): Promise<IngestJob> {
     return this.dataprep.jobs.resume(id);
+  }
+
+  @RpcHandler(startReembedding)
+  startReembedding(): Promise<ReembeddingState> {
+    return this.dataprep.reembedding.start();
+  }
+
+  @RpcHandler(readReembedding)
+  reembedding(): Promise<ReembeddingState> {
+    return this.dataprep.reembedding.state();
   }
 
   @RpcHandler(listDocuments)

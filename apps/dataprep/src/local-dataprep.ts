@@ -11,6 +11,7 @@ import { DocumentsRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { IngestJobs } from './ingest/ingest-jobs.js';
 import { IngestService, type IngestCall } from './ingest/ingest.service.js';
+import { Reembedding } from './ingest/reembedding.js';
 import { nameOfLink } from './ingest/sources.js';
 
 /** Data preparation in this process, for the HTTP API and the NATS methods. */
@@ -20,6 +21,7 @@ export class LocalDataprep extends Dataprep {
     @Inject(IngestService) private readonly ingests: IngestService,
     @Inject(IngestJobs) override readonly jobs: IngestJobs,
     @Inject(DocumentsRepository) private readonly documents: DocumentsRepository,
+    @Inject(Reembedding) override readonly reembedding: Reembedding,
   ) {
     super();
   }

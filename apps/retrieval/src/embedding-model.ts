@@ -1,4 +1,4 @@
-import { describeEmbeddingModel, MegaNestError, type ModelInfo } from '#contracts';
+import { describeEmbeddingModel, embeddingModelName, MegaNestError } from '#contracts';
 import { RpcClient } from '#messaging';
 import { DocumentsRepository } from '#storage';
 import { Inject, Injectable, Logger } from '@nestjs/common';
@@ -6,11 +6,6 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 /** Lifetime of the name of the served model. */
 const modelLifeMs = 5_000;
 const describeTimeoutMs = 2_000;
-
-/** The name under which dataprep stores the model of a document's vectors. */
-function nameOf({ id, revision }: ModelInfo): string {
-  return `${id}@${revision}`;
-}
 
 /** Compares the served embedding model with the models of the stored vectors: vectors of two models cannot be compared. */
 @Injectable()
@@ -54,7 +49,7 @@ export class EmbeddingModelCheck {
   async #ask(): Promise<void> {
     try {
       const deadline = Date.now() + describeTimeoutMs;
-      this.#served = nameOf(await this.client.request(describeEmbeddingModel, {}, { deadline }));
+      this.#served = embeddingModelName(await this.client.request(describeEmbeddingModel, {}, { deadline }));
     } catch (error) {
       if (!(error instanceof MegaNestError)) throw error;
     }
@@ -68,5 +63,5 @@ function describe(served: string, others: Awaited<ReturnType<DocumentsRepository
     ({ model, documents, collections }) =>
       `${documents} documents of ${collections.join(', ')} have vectors of ${model}`,
   );
-  return `The embedding model is ${served}, but ${found.join('; ')}. Their collections are searched by words only. Ingest these documents again, or set EMBEDDING_MODEL_ID to their model.`;
+  return `The embedding model is ${served}, but ${found.join('; ')}. Their collections are searched by words only. Run "npm run reembed" (POST /v1/dataprep/reembed) to embed them again, or set EMBEDDING_MODEL_ID to their model.`;
 }

@@ -19,6 +19,7 @@ export * from './services/llm.js';
 export * from './services/method.js';
 export * from './services/monitoring.js';
 export * from './services/node-service.js';
+export * from './services/reembedding.js';
 export * from './services/reranking.js';
 export * from './services/retrieval.js';
 export * from './services/tts.js';

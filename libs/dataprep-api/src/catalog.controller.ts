@@ -2,6 +2,8 @@ import {
   documentChunksSchema,
   maxPosition,
   nameSchema,
+  reembeddingStateSchema,
+  type ReembeddingState,
   storedDocumentSchema,
   type StoredDocument,
 } from '#contracts';
@@ -70,6 +72,22 @@ export class CatalogController {
   async delete(@Body(new SchemaPipe(deleteSchema)) body: z.infer<typeof deleteSchema>) {
     const deleted = await this.dataprep.delete(body.file_path, body.collection ?? body.index_name);
     return { status: true, deleted };
+  }
+
+  @Post('v1/dataprep/reembed')
+  @ApiOperation({
+    summary: 'Embed the documents of other embedding models again, in the background',
+    answer: reembeddingStateSchema,
+  })
+  @HttpCode(202)
+  startReembedding(): Promise<ReembeddingState> {
+    return this.dataprep.reembedding.start();
+  }
+
+  @Get('v1/dataprep/reembed')
+  @ApiOperation({ summary: 'How far embedding documents again is', answer: reembeddingStateSchema })
+  reembedding(): Promise<ReembeddingState> {
+    return this.dataprep.reembedding.state();
   }
 
   @Post('v1/dataprep/indices')

@@ -5,6 +5,7 @@ import type {
   IngestProgress,
   ParsedRequestOf,
   StoredDocument,
+  ReembeddingState,
 } from '#contracts';
 import type { CallOptions } from '#messaging';
 
@@ -29,6 +30,12 @@ export interface DataprepJobs {
   resume(id: string): Promise<IngestJob>;
 }
 
+/** Embeds documents of other embedding models again, in the background. */
+export interface DataprepReembedding {
+  start(): Promise<ReembeddingState>;
+  state(): Promise<ReembeddingState>;
+}
+
 /**
  * Data preparation behind the HTTP API: classes of the dataprep service there, calls over NATS in the gateway. Also the
  * injection token. Errors: the errors of the methods in #contracts.
@@ -40,6 +47,7 @@ export abstract class Dataprep {
     call: CallOptions & { signal: AbortSignal; deadline: number },
   ): AsyncIterable<IngestProgress>;
   abstract readonly jobs: DataprepJobs;
+  abstract readonly reembedding: DataprepReembedding;
   /** Lists documents, newest first; without a limit, all documents that match. */
   abstract list(which: ListedDocuments): Promise<StoredDocument[]>;
   /** Reads chunks of a document, starting at a position. */

@@ -1,5 +1,11 @@
 export { CatalogController } from './catalog.controller.js';
-export { Dataprep, type DataprepJobs, type IngestRequest, type ListedDocuments } from './dataprep.js';
+export {
+  Dataprep,
+  type DataprepJobs,
+  type DataprepReembedding,
+  type IngestRequest,
+  type ListedDocuments,
+} from './dataprep.js';
 export { IngestController, type IngestAnswer } from './ingest.controller.js';
 export {
   cleanFilename,

@@ -3,6 +3,7 @@ export { inspectDatabase, type DatabaseFacts } from './migrator.js';
 export { ChunksRepository } from './documents/chunks.repository.js';
 export { type ChunkHit, type ChunkSearch, type FusionSettings } from './search/chunk-search.js';
 export { fuse, type HybridRankings } from './search/fusion.js';
+export { ReembeddingRepository, type ForeignDocument } from './documents/reembedding.repository.js';
 export { type NewChunk } from './documents/chunk-writer.js';
 export { type DocumentVersion, type NewDocument, type ReplaceOutcome } from './documents/document.js';
 export {

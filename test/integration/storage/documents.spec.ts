@@ -1,5 +1,5 @@
 import { MegaNestError } from '#contracts';
-import { DocumentsRepository, openDatabase, type Database } from '#storage';
+import { DocumentsRepository, openDatabase, ReembeddingRepository, type Database } from '#storage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
 
@@ -46,6 +46,29 @@ describe('DocumentsRepository', () => {
     const other = { ...document('a.txt'), embeddingModel: 'another' };
     const wider = [{ text: 'some words', embedding: vector(1, 0, 0, 0) }];
     expect(await documents.replaceDocument(other, wider)).toMatchObject({ outcome: 'replaced' });
+  });
+
+  it('replaces the vectors of documents of other models at once, and leaves changed ones alone', async () => {
+    const stored = new ReembeddingRepository(storage.database, documents.indexer);
+    await documents.replaceDocument(document('a.txt'), twoChunks);
+    await documents.replaceDocument(document('b.txt', 'b'), oneChunk);
+    expect(await stored.count('newer')).toBe(2);
+    const one = (await stored.next('newer'))!;
+    const two = (await stored.next('newer', one.id))!;
+    const [first, other] = one.filename === 'a.txt' ? [one, two] : [two, one];
+    const chunks = await stored.chunks(first.id);
+    expect(chunks.map(({ text }) => text)).toEqual(['first half', 'second half']);
+    const embedded = chunks.map(({ id }, index) => ({ id, embedding: vector(0, 0, index, 1) }));
+    // A document with another number of chunks is not the one that was read.
+    expect(await stored.replace(first, 'newer', embedded.slice(1))).toBe(false);
+    expect(await stored.replace(first, 'newer', embedded)).toBe(true);
+    expect(await stored.replace(first, 'newer', embedded)).toBe(false);
+    expect(await documents.findVersion({ filename: 'a.txt' })).toMatchObject({ embeddingModel: 'newer' });
+    const hits = await storage.chunks.search(search({ embedding: vector(0, 0, 0, 1) }));
+    expect(hits.map(({ text }) => text)).toEqual(['first half', 'second half']);
+    expect(await stored.next('newer')).toEqual(other);
+    expect(await stored.next('newer', other.id)).toBeUndefined();
+    expect(await stored.count('newer')).toBe(1);
   });
 
   it('lets uploads of one name race: one document, whole, is left', async () => {

@@ -128,10 +128,13 @@ function headingPath(chunk: Pick<DocumentChunk, 'headings'>): string {
  * "it". A chunk that is longer than the input of the model becomes several windows of at most `maxWords` words.
  */
 export function embeddingTexts(chunk: DocumentChunk, maxWords: number): string[] {
-  const heading = headingPath(chunk);
-  const text = heading ? `${heading}\n${chunk.text}` : chunk.text;
-  const isShort = chunk.words + countWords(heading) <= maxWords;
-  return isShort ? [text] : windowsOf(text, maxWords);
+  return embeddingTextsOf(headingPath(chunk), chunk.text, maxWords);
+}
+
+/** {@link embeddingTexts} of a chunk as it is stored: its headings as one line, and its text. */
+export function embeddingTextsOf(heading: string, content: string, maxWords: number): string[] {
+  const text = heading ? `${heading}\n${content}` : content;
+  return countWords(text) <= maxWords ? [text] : windowsOf(text, maxWords);
 }
 
 /** Splits a text into windows of similar size, in order. */

@@ -1,4 +1,4 @@
-import { defaultCollection, invalidField, type ModelInfo } from '#contracts';
+import { defaultCollection, embeddingModelName, invalidField, type ModelInfo } from '#contracts';
 import type { ChunkingOptions } from '../chunking/chunk-document.js';
 import type { TextEmbedder } from './embedding.client.js';
 import type { IngestRequest } from './sources.js';
@@ -34,9 +34,14 @@ export function ingestContext(
     owner: request.owner,
     chunking: chunkingOf(request, defaults),
     metadata: request.metadata ?? {},
-    embeddingModel: `${model.id}@${model.revision}`,
-    maxEmbeddedWords: Math.max(1, Math.floor(model.maxInputTokens / tokensPerWord)),
+    embeddingModel: embeddingModelName(model),
+    maxEmbeddedWords: maxEmbeddedWordsOf(model),
   };
+}
+
+/** Longer texts are embedded in windows of this many words. */
+export function maxEmbeddedWordsOf({ maxInputTokens }: Pick<ModelInfo, 'maxInputTokens'>): number {
+  return Math.max(1, Math.floor(maxInputTokens / tokensPerWord));
 }
 
 /**

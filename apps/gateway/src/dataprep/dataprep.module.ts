@@ -7,9 +7,11 @@ import {
   listDocuments,
   mostListedDocuments,
   readChunks,
+  readReembedding,
   pauseIngestJob,
   resumeIngestJob,
   startIngestJob,
+  startReembedding,
   type DocumentChunks,
   type IngestProgress,
   type StoredDocument,
@@ -20,6 +22,7 @@ import {
   IngestController,
   IngestReceiver,
   type DataprepJobs,
+  type DataprepReembedding,
   type IngestRequest,
   type ListedDocuments,
 } from '#dataprep-api';
@@ -35,6 +38,11 @@ class RemoteDataprep extends Dataprep {
     cancel: (id) => this.client.request(cancelIngestJob, { id }),
     pause: (id) => this.client.request(pauseIngestJob, { id }),
     resume: (id) => this.client.request(resumeIngestJob, { id }),
+  };
+
+  override readonly reembedding: DataprepReembedding = {
+    start: () => this.client.request(startReembedding, {}),
+    state: () => this.client.request(readReembedding, {}),
   };
 
   constructor(@Inject(RpcClient) private readonly client: RpcClient) {

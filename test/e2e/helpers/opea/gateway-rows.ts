@@ -205,6 +205,14 @@ export const dataprepRows: Row[] = ['dataprep', 'gateway'].flatMap((name) => {
     { service, path: '/v1/dataprep/indices', form: 'reference', body: {}, answer: ['default'] },
     {
       service,
+      path: '/v1/dataprep/reembed',
+      form: 'nothing to embed',
+      body: {},
+      status: 202,
+      answer: { running: false, left: 0, problems: [] },
+    },
+    {
+      service,
       path: '/v1/dataprep/delete',
       form: 'unknown file',
       body: { file_path: 'none.txt' },

@@ -1,0 +1,56 @@
+/** `npm run reembed`: embeds the documents of other embedding models again, in a running MegaNest, and shows the progress. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { reembeddingStateSchema, type ReembeddingState } from '#contracts';
+import { EnvironmentError } from '#service-kit';
+import { readLauncherEnvironment } from '../environment.js';
+
+const usage = `Usage: npm run reembed [-- options]
+
+After a change of the embedding model: embeds the stored documents again. It goes on in the background when this command
+ends, and the same command continues it after an interruption. Until it is done, their collections are searched by words.
+
+Options:
+  --url <address>         gateway or dataprep service [http://127.0.0.1:8888]
+  --key <API key>         API key [the first of API_KEYS]
+  --help                  show this text`;
+
+const progressEveryMs = 1_000;
+
+function readOptions() {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({ options: { url: text, key: text, help: { type: 'boolean', short: 'h' } } }).values;
+  } catch (error) {
+    throw new EnvironmentError(`${(error as Error).message}\n\n${usage}`, { cause: error });
+  }
+}
+
+async function ask(url: string, key: string | undefined, method: 'GET' | 'POST'): Promise<ReembeddingState> {
+  const options = { method, ...(key !== undefined && { headers: { authorization: `Bearer ${key}` } }) };
+  const response = await fetch(new URL('/v1/dataprep/reembed', url), options);
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  return reembeddingStateSchema.parse(await response.json());
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  if (options.help) return console.log(usage);
+  const { API_KEYS, GATEWAY_PORT } = readLauncherEnvironment(process.env);
+  const url = options.url ?? `http://127.0.0.1:${GATEWAY_PORT}`;
+  const key = options.key ?? API_KEYS[0];
+  let state = await ask(url, key, 'POST');
+  console.log(`${state.left} documents to embed with ${state.model}.`);
+  while (state.running) {
+    await pause(progressEveryMs);
+    state = await ask(url, key, 'GET');
+    console.log(`${state.done} done, ${state.left} left`);
+  }
+  for (const problem of state.problems) console.error(problem);
+  if (state.left > 0) process.exitCode = 1;
+}
+
+await main().catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
