@@ -192,6 +192,134 @@ describe('custom tools of the bundled model', () => {
   });
 });
 
+const prompt = 'The ferry crosses the river each';
+const shared = { model: 'nano-chat', prompt, temperature: 0, max_tokens: 6 };
+
+describe('completions through the official client', () => {
+  it('go on with a prompt', async () => {
+    const completion = await client.completions.create(shared);
+    expect(completion).toMatchObject({ object: 'text_completion', model: 'nano-chat' });
+    expect(completion.choices).toMatchObject([{ index: 0, logprobs: null }]);
+    expect(completion.usage?.completion_tokens).toBeGreaterThan(0);
+    expect(completion.usage?.completion_tokens).toBeLessThanOrEqual(6);
+  });
+
+  it('stream the same text', async () => {
+    const whole = await client.completions.create({ ...shared, echo: true });
+    const stream = await client.completions.create({
+      ...shared,
+      echo: true,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    let text = '';
+    let usage: OpenAI.CompletionUsage | null | undefined;
+    for await (const chunk of stream) {
+      text += chunk.choices[0]?.text ?? '';
+      usage = chunk.usage;
+    }
+    expect(text).toBe(whole.choices[0]?.text);
+    expect(text.startsWith(prompt)).toBe(true);
+    expect(usage?.total_tokens).toBe(whole.usage?.total_tokens);
+  });
+
+  it('take prompts of tokens, and several prompts', async () => {
+    const { tokens } = (await postJson(`${url}/v1/tokenize`, { model: 'nano-chat', prompt })).body as {
+      tokens: number[];
+    };
+    const [of, one] = await Promise.all([
+      client.completions.create({ ...shared, prompt: [tokens, tokens] }),
+      client.completions.create(shared),
+    ]);
+    expect(of.choices.map(({ index }) => index)).toEqual([0, 1]);
+    for (const { text } of of.choices) expect(text).toBe(one.choices[0]?.text);
+    const texts = await client.completions.create({ ...shared, prompt: [prompt, 'A'], n: 2, temperature: 1 });
+    expect(texts.choices.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('give log probabilities, the best of several answers, and the prompt alone', async () => {
+    const { choices } = await client.completions.create({ ...shared, logprobs: 2 });
+    const { logprobs, text = '' } = choices[0] ?? {};
+    expect(logprobs?.tokens?.join('')).toBe(text);
+    expect(Object.keys(logprobs?.top_logprobs?.[0] ?? {})).toHaveLength(2);
+    expect(logprobs?.text_offset?.[0]).toBe(0);
+    const best = await client.completions.create({ ...shared, temperature: 1, best_of: 3, n: 1 });
+    expect(best.choices).toHaveLength(1);
+    const echo = await client.completions.create({ ...shared, max_tokens: 0, echo: true });
+    expect(echo.choices[0]?.text).toBe(prompt);
+    expect(echo.usage?.completion_tokens).toBe(0);
+  });
+
+  it.each([
+    [{ prompt: '' }, 'prompt'],
+    [{ prompt: [] }, 'prompt'],
+    [{ prompt: ['a', ''] }, 'prompt[1]'],
+    [{ prompt: [9_999_999] }, 'prompt'],
+    [{ max_tokens: 0 }, 'max_tokens'],
+    [{ suffix: 'end' }, 'suffix'],
+    [{ echo: true, logprobs: 1 }, 'logprobs'],
+    [{ best_of: 3, stream: true }, 'best_of'],
+    [{ prompt: 'word '.repeat(20_000) }, 'prompt'],
+  ])('refuse %o', async (more, param) => {
+    const answer = await postJson(`${url}/v1/completions`, { ...shared, ...more });
+    expect({ status: answer.status, body: answer.body }).toMatchObject({
+      status: 400,
+      body: { error: { param } },
+    });
+  });
+
+  it('are of language models', async () => {
+    const answer = await postJson(`${url}/v1/completions`, { ...shared, model: 'chatqna' });
+    expect(answer.status).toBe(404);
+    const usual = await postJson(`${url}/v1/completions`, { ...shared, model: 'gpt-3.5-turbo-instruct' });
+    expect(usual.body).toMatchObject({ model: 'nano-chat' });
+  });
+});
+
+describe('tokens of the bundled model', () => {
+  const tokenize = async (body: object) => (await postJson(`${url}/v1/tokenize`, body)).body;
+
+  it('of a text turn into the text', async () => {
+    const split = (await tokenize({ prompt, return_token_strs: true })) as {
+      tokens: number[];
+      token_strs: string[];
+    };
+    expect(split).toMatchObject({ count: split.tokens.length, model: 'nano-chat' });
+    expect(split.token_strs.join('')).toBe(prompt);
+    const answer = await postJson(`${url}/v1/detokenize`, { tokens: split.tokens });
+    expect(answer.body).toMatchObject({ prompt });
+  });
+
+  it('of a conversation are those of its prompt', async () => {
+    const messages = [{ role: 'user', content: 'hello' }];
+    const { count } = (await tokenize({ messages })) as { count: number };
+    const counted = await postJson(`${url}/v1/responses/input_tokens`, {
+      model: 'nano-chat',
+      input: 'hello',
+    });
+    expect(counted.body).toMatchObject({ input_tokens: count });
+    expect(await tokenize({ messages, prompt })).toMatchObject({ error: { param: 'prompt' } });
+    const unknown = await postJson(`${url}/v1/detokenize`, { tokens: [9_999_999] });
+    expect(unknown.status).toBe(400);
+  });
+});
+
+describe('moderations through the official client', () => {
+  it('judge texts by the rules of the guardrail', async () => {
+    const { results, model } = await client.moderations.create({
+      input: ['How do I build a pipe bomb?', 'The ferry leaves at seven.'],
+    });
+    expect(model).toMatch(/^guardrail-/);
+    expect(results).toMatchObject([
+      { flagged: true, categories: { 'illicit/violent': true, weapons: true, hate: false } },
+      { flagged: false, categories: { illicit: false, 'self-harm': false } },
+    ]);
+    await expect(
+      client.moderations.create({ input: [{ type: 'image_url', image_url: { url: 'https://x' } }] }),
+    ).rejects.toThrow('parts of type image_url');
+  });
+});
+
 describe('embeddings and models through the official client', () => {
   it('embeds in its base64 default and as floats alike', async () => {
     const input = ['first text', 'second text'];

@@ -4,6 +4,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AnthropicModule } from './anthropic/anthropic.module.js';
 import { AudioModule } from './audio/audio.module.js';
 import { ChatModule } from './chat/chat.module.js';
+import { CompletionsModule } from './completions/completions.module.js';
 import { ConfigModule, type GatewayEnvironment } from './config/gateway.environment.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -14,6 +15,8 @@ import { GatewayHealth } from './gateway-health.js';
 import { McpServerModule } from './mcp-server/mcp-server.module.js';
 import { MegaServicesModule } from './mega-services/mega-services.module.js';
 import { ModelsModule } from './models/model-catalog.js';
+import { ModerationsModule } from './moderations/moderations.module.js';
+import { OllamaModule } from './ollama/ollama.module.js';
 import { OpeaModule } from './opea/opea.module.js';
 import { OpenAiModule } from './openai/openai.module.js';
 import { ResponsesModule } from './responses/responses.module.js';
@@ -46,6 +49,7 @@ export class GatewayModule {
         AnthropicModule,
         AudioModule,
         ChatModule,
+        CompletionsModule,
         ConversationsModule,
         DataprepModule,
         DoctorModule,
@@ -53,6 +57,8 @@ export class GatewayModule {
         McpServerModule,
         MegaServicesModule,
         ModelsModule,
+        ModerationsModule,
+        OllamaModule,
         OpeaModule,
         OpenAiModule,
         ResponsesModule,

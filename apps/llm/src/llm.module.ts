@@ -1,8 +1,11 @@
 import {
+  complete,
   countPromptTokens,
   describeLlmModel,
+  detokenize,
   generate,
   summarize,
+  tokenize,
   writeFaq,
   writeSearchQueries,
   type GenerationChunk,
@@ -20,6 +23,7 @@ import { LlmService } from './llm.service.js';
 import { loadImages } from './load-images.js';
 import { answererToken, openAnswerer } from './open-answerer.js';
 import { generatorToken, openGenerator, type LlmGenerator } from './open-generator.js';
+import { RawService } from './raw/raw.service.js';
 import { WritingService } from './writing/writing.service.js';
 
 @Controller()
@@ -59,6 +63,29 @@ export class LlmRpcController {
   @RpcHandler(describeLlmModel)
   describe(): ModelInfo {
     return this.llm.model;
+  }
+}
+
+@Controller()
+export class RawRpcController {
+  constructor(@Inject(RawService) private readonly raw: RawService) {}
+
+  @RpcHandler(complete)
+  complete(
+    request: ParsedRequestOf<typeof complete>,
+    { callOptions, signal }: RpcContext,
+  ): AsyncIterable<GenerationChunk> {
+    return this.raw.complete(request, signal, callOptions.traceparent);
+  }
+
+  @RpcHandler(tokenize)
+  tokenize(request: ParsedRequestOf<typeof tokenize>): Promise<ReplyOf<typeof tokenize>> {
+    return this.raw.tokenize(request);
+  }
+
+  @RpcHandler(detokenize)
+  detokenize(request: ParsedRequestOf<typeof detokenize>): Promise<ReplyOf<typeof detokenize>> {
+    return this.raw.detokenize(request);
   }
 }
 
@@ -108,7 +135,7 @@ export class LlmModule {
         ServiceKitModule.register(identity),
         MessagingModule.register(messagingOptions(identity, environment)),
       ],
-      controllers: [LlmController, LlmRpcController, WritingRpcController],
+      controllers: [LlmController, LlmRpcController, RawRpcController, WritingRpcController],
       providers: [
         { provide: generatorToken, useFactory: () => openGenerator(environment, profile) },
         { provide: llmSettings, useValue: selectSettings(profile, environment) },
@@ -120,6 +147,7 @@ export class LlmModule {
         },
         Library,
         LlmService,
+        RawService,
         WritingService,
       ],
     };

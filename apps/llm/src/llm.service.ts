@@ -153,9 +153,16 @@ export class LlmService implements OnApplicationShutdown {
     const { id, maxInputTokens, modalities } = this.generator.info;
     assertServedModel(model, id);
     assertImages(messages, modalities);
-    const { request } = await planAnswer({ messages, tools }, this.settings, this.generator, this.#forms);
-    const promptTokens = await this.generator.countPromptTokens(request.messages, request.chatTemplateKwargs);
+    const prompt = await this.promptOf({ messages, tools });
+    const promptTokens = await this.generator.countPromptTokens(prompt.messages, prompt.chatTemplateKwargs);
     return { promptTokens, maxInputTokens };
+  }
+
+  /** A conversation and its tools as the model gets them. */
+  async promptOf(
+    conversation: Pick<GenerateRequest, 'messages' | 'tools'>,
+  ): Promise<Pick<ModelRequest, 'messages' | 'chatTemplateKwargs'>> {
+    return (await planAnswer(conversation, this.settings, this.generator, this.#forms)).request;
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -12,6 +12,7 @@ export * from './running-span.js';
 export * from './template-variables.js';
 export * from './validation.js';
 export * from './services/asr.js';
+export * from './services/completions.js';
 export * from './services/dataprep.js';
 export * from './services/embedding.js';
 export * from './services/guardrail.js';

@@ -67,10 +67,11 @@ export class DecoderModel {
         promptIds(this.tokenizer, messages, chatTemplateKwargs, images).length
       );
     }
-    const { messages, chatTemplateKwargs, parameters } = call.request;
+    const { messages, promptIds: given, goesOn, chatTemplateKwargs, parameters } = call.request;
     const tooMany = this.tokensBeyond(messages, chatTemplateKwargs);
     if (tooMany !== undefined) throw this.tooLong(`about ${tooMany}`);
-    const ids = promptIds(this.tokenizer, messages, chatTemplateKwargs, call.images?.map(imagePrompt));
+    const shown = call.images?.map(imagePrompt);
+    const ids = given ? [...given] : promptIds(this.tokenizer, messages, chatTemplateKwargs, shown);
     this.check(ids, parameters);
     const constraint = call.constraint && this.grammars.compile(call.constraint);
     const images = this.place(call.images, ids);
@@ -80,6 +81,7 @@ export class DecoderModel {
       ...(images && { images }),
       parameters,
       constraint,
+      ...(goesOn && { goesOn }),
       ...context,
     });
     return ids.length;
@@ -125,6 +127,11 @@ export class DecoderModel {
     }
     if (ids.length >= config.contextLength) {
       throw this.tooLong(ids.length);
+    }
+    const strange = ids.find((id) => id >= config.vocabularySize);
+    if (strange !== undefined) {
+      const detail = `${model} has no token ${strange}.`;
+      throw new MegaNestError('invalid_request', { detail, param: 'prompt' });
     }
     const unknown = Object.keys(bias ?? {}).find((token) => Number(token) >= config.vocabularySize);
     if (unknown) {

@@ -25,6 +25,12 @@ export interface ChatTemplate {
 export interface GenerateRequest {
   /** A conversation, or a rendered prompt. */
   readonly messages: readonly ChatMessage[] | string;
+  /** The tokens of a rendered prompt, in place of `messages`. */
+  readonly promptIds?: readonly number[];
+  /** The completion goes on with the prompt's text, so that a space at its start stays. */
+  readonly goesOn?: boolean;
+  /** The text after the completion of a rendered prompt. Forwarded to remote engines. */
+  readonly suffix?: string;
   /** Variables for the chat template, e.g. `tools` or `enable_thinking`. */
   readonly chatTemplateKwargs?: Readonly<Record<string, unknown>>;
   readonly parameters: GenerationParameters;
@@ -71,6 +77,26 @@ export interface EngineLoad {
   readonly prefixBytes: number;
 }
 
+/** The tokens of a model. */
+export interface TokenCodec {
+  /** The tokens of a text; `special`: between the special tokens that the model expects. */
+  encode(text: string, options: { special: boolean }): Promise<number[]>;
+  /** The tokens of the prompt of a conversation. */
+  encodeChat(
+    messages: readonly ChatMessage[],
+    chatTemplateKwargs?: Readonly<Record<string, unknown>>,
+  ): Promise<number[]>;
+  /** The text of tokens. Errors: invalid_request for an unknown token. */
+  decode(tokens: readonly number[]): Promise<string>;
+  /** The text of each token, for display; undefined where an engine does not have it. */
+  textOf(token: number): string | undefined;
+  /**
+   * The prompt of a text with a gap before `suffix`; undefined for a model that does not fill in the middle, or whose
+   * engine writes this prompt itself.
+   */
+  promptAround?(prefix: string, suffix: string): string | undefined;
+}
+
 /** A language model that continues conversations. */
 export interface Generator {
   readonly info: ModelInfo;
@@ -91,6 +117,8 @@ export interface Generator {
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number>;
+  /** Absent for a remote engine without an API for its tokens. */
+  readonly codec?: TokenCodec;
   /** Splits a text into the texts of its tokens. Present for local models. */
   tokenize?(text: string): string[];
   /** Reports the load, between two passes. Present for local models. */

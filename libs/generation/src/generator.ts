@@ -23,6 +23,7 @@ import {
   type ReadImages,
   withoutImageData,
 } from './images/request-images.js';
+import { LocalCodec } from './local-codec.js';
 import { promptIds, promptLength, promptTooLong } from './scheduling/prompt-ids.js';
 import type {
   ChatTemplate,
@@ -34,6 +35,7 @@ import type {
   GeneratorReady,
   GeneratorResult,
   GeneratorSettings,
+  TokenCodec,
   WeightChoice,
 } from './generator-interface.js';
 
@@ -235,6 +237,10 @@ class OnnxGenerator implements Generator {
       return (await this.channel.call(call)) as number;
     }
     return promptIds(this.parts.tokenizer, messages, chatTemplateKwargs, images).length;
+  }
+
+  get codec(): TokenCodec {
+    return new LocalCodec(this.info, this.parts);
   }
 
   tokenize(text: string): string[] {

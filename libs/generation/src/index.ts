@@ -4,5 +4,6 @@ export {
   type GenerateRequest,
   type GenerationEvent,
   type Generator,
+  type TokenCodec,
 } from './generator-interface.js';
 export { loadGenerator } from './generator.js';

@@ -5,6 +5,7 @@ export {
   chatCompletionSchema,
   type CompletionToolCall,
   type ToolCallPiece,
+  GatheredCalls,
 } from './chat-answers.js';
 export { callableTools, chatToolParam } from './chat-tools.js';
 export { littleEffort, planThinking } from './thinking.js';
@@ -45,6 +46,8 @@ export {
   modelSchema,
   type Model,
 } from './models.js';
+export { chatTools, chatToolsSchema } from './chat-tools.js';
+export { outputConstraint, outputFormatSchema } from './output-format.js';
 export { dataFrame, doneFrame, errorFrame, pollAfter } from './http-answers.js';
 export {
   plainRerankOperation,

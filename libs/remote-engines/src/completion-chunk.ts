@@ -1,4 +1,4 @@
-import { tokenLogprobSchema, type TokenUsage, type ToolCallDelta } from '#contracts';
+import { tokenLogprobSchema, type TokenLogprob, type TokenUsage, type ToolCallDelta } from '#contracts';
 import { z } from 'zod';
 
 /** A number that some engines send as text, or with a fraction; undefined for other values. */
@@ -54,7 +54,13 @@ const choice = z.looseObject({
   /** Only in plain completions. */
   text,
   logprobs: z
-    .looseObject({ content: z.array(logprob).nullish().catch(null) })
+    .looseObject({
+      content: z.array(logprob).nullish().catch(null),
+      /** The form of plain completions: a list for each field. */
+      tokens: z.array(z.string()).nullish().catch(null),
+      token_logprobs: z.array(z.number().nullable()).nullish().catch(null),
+      top_logprobs: z.array(z.record(z.string(), z.number()).nullable()).nullish().catch(null),
+    })
     .nullish()
     .catch(null),
   finish_reason: text,
@@ -87,6 +93,22 @@ export type CompletionChunk = NonNullable<z.output<typeof completionChunkSchema>
 /** Whether a frame reports an error in place of a part of an answer. */
 export function isFailure({ error, object }: CompletionChunk): boolean {
   return (error !== undefined && error !== null) || object === 'error';
+}
+
+/** The log probabilities of a choice's tokens, in the form of chat completions. */
+export function logprobsOf({ logprobs }: CompletionChoice): TokenLogprob[] | undefined {
+  const { content, tokens, token_logprobs: chosen = [], top_logprobs: tops = [] } = logprobs ?? {};
+  if (content || !tokens) return content ?? undefined;
+  return tokens.map((token, index) => ({
+    token,
+    logprob: chosen?.[index] ?? 0,
+    bytes: null,
+    top_logprobs: Object.entries(tops?.[index] ?? {}).map(([other, value]) => ({
+      token: other,
+      logprob: value,
+      bytes: null,
+    })),
+  }));
 }
 
 /** The part of an answer in a choice. */

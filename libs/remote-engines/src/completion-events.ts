@@ -1,5 +1,6 @@
 import type { GenerationEvent } from '#generation';
 import {
+  logprobsOf,
   pieceOf,
   ReportedUsage,
   type ChoicePiece,
@@ -86,7 +87,7 @@ function eventOf(
   const reason = choice.finish_reason?.trim().toLowerCase();
   if (reason && failures.has(reason))
     throw server.unusable(`its engine ended the answer with the reason ${JSON.stringify(reason)}`);
-  const logprobs = choice.logprobs?.content;
+  const logprobs = logprobsOf(choice);
   return {
     choice: index,
     text,

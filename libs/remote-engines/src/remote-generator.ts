@@ -2,7 +2,7 @@ import { MegaNestError, type ChatMessage, type ModelInfo, type TemplateVariables
 import { estimateTokens } from '#text';
 import type { Response } from 'undici';
 import { z } from 'zod';
-import type { GenerateRequest, GenerationEvent, Generator } from '#generation';
+import type { GenerateRequest, GenerationEvent, Generator, TokenCodec } from '#generation';
 import { firstChatModel, purposeFields } from './choose-model.js';
 import { completionEvents } from './completion-events.js';
 import { readCompletionStream } from './completion-stream.js';
@@ -16,6 +16,7 @@ import {
 } from './engine-kind.js';
 import { PromptCounter } from './prompt-counter.js';
 import { RefusedFields, type AcceptedRequest } from './refused-fields.js';
+import { remoteCodec } from './remote-codec.js';
 import { remoteParameters } from './remote-constraint.js';
 import { remoteMessages, remoteTools } from './remote-messages.js';
 import { RemoteServer, type RemoteOptions } from './remote-server.js';
@@ -167,6 +168,11 @@ class OpenAiGenerator implements RemoteGenerator {
     return (await this.engine.counter.count(messages, chatTemplateKwargs)) ?? estimate(messages);
   }
 
+  get codec(): TokenCodec | undefined {
+    const { server, kind } = this.engine;
+    return remoteCodec(server, this.info.id, kind);
+  }
+
   async check(signal: AbortSignal): Promise<void> {
     await this.engine.server.json({ path: '/v1/models', signal }, modelsSchema);
   }
@@ -229,9 +235,10 @@ class OpenAiGenerator implements RemoteGenerator {
     const { kind } = this.engine;
     const prompt =
       typeof messages === 'string'
-        ? { prompt: messages }
+        ? plainPrompt(request, messages)
         : { messages: remoteMessages(messages), ...remoteTools(request) };
-    const { max_tokens, ...fields } = remoteParameters(parameters, kind);
+    const { max_tokens, ...given } = remoteParameters(parameters, kind);
+    const fields = typeof messages === 'string' ? withPlainLogprobs(given) : given;
     // OpenAI's reasoning models refuse the older name.
     const limitName =
       kind === 'openai' && typeof messages !== 'string' ? 'max_completion_tokens' : 'max_tokens';
@@ -249,6 +256,16 @@ class OpenAiGenerator implements RemoteGenerator {
     const path = typeof messages === 'string' ? '/v1/completions' : '/v1/chat/completions';
     return { path, body, ignored: thinking.ignoresVariables ? ['chat_template_kwargs'] : [] };
   }
+}
+
+/** The prompt of a plain completion, as a text or as tokens. */
+function plainPrompt({ promptIds, suffix }: GenerateRequest, text: string) {
+  return { prompt: promptIds ?? text, ...(suffix !== undefined && { suffix }) };
+}
+
+/** In plain completions `logprobs` is the number of alternatives. */
+function withPlainLogprobs({ logprobs, top_logprobs, ...fields }: Record<string, unknown>) {
+  return logprobs === true ? { ...fields, logprobs: top_logprobs ?? 0 } : fields;
 }
 
 function estimate(messages: readonly ChatMessage[] | string): number {

@@ -31,8 +31,9 @@ export class CompletionText {
     private readonly vocabulary: TokenVocabulary,
     stops: readonly string[],
     includeStop = false,
+    droppedSpaces = vocabulary.droppedSpaces,
   ) {
-    this.detokenizer = new Detokenizer(vocabulary.droppedSpaces);
+    this.detokenizer = new Detokenizer(droppedSpaces);
     this.matcher = new StopMatcher(stops, includeStop);
   }
 

@@ -17,6 +17,8 @@ export interface CompletionLimits {
   readonly maxTokens: number;
   /** The text includes the stop string that ended it. */
   readonly includeStop: boolean;
+  /** Spaces that are dropped at the start of the text; absent: as the vocabulary says. */
+  readonly droppedSpaces?: number;
 }
 
 /** Prompt-lookup decoding of a completion. */
@@ -69,7 +71,7 @@ export class Completion {
     private readonly limits: CompletionLimits,
     private readonly options: CompletionOptions = {},
   ) {
-    this.text = new CompletionText(limits.vocabulary, limits.stops, limits.includeStop);
+    this.text = new CompletionText(limits.vocabulary, limits.stops, limits.includeStop, limits.droppedSpaces);
   }
 
   /** True if the last item had draft tokens. */

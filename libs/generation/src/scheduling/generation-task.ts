@@ -26,6 +26,8 @@ export interface GenerationWork {
   readonly parameters: GenerationParameters;
   /** `parameters.constraint`, compiled. */
   readonly constraint?: CompiledConstraint;
+  /** The completion goes on with the prompt's text, so that a space at its start stays. */
+  readonly goesOn?: boolean;
   readonly signal: AbortSignal;
   readonly emit: (event: GenerationEvent) => void;
 }
@@ -233,6 +235,7 @@ export class GenerationTask {
       endTokenIds: new Set(parameters.ignore_eos ? [] : this.model.config.endTokenIds),
       maxTokens: Math.min(parameters.max_tokens ?? room, room),
       includeStop: parameters.include_stop_str_in_output ?? false,
+      droppedSpaces: this.work.goesOn ? 0 : this.model.vocabulary.droppedSpaces,
     };
   }
 

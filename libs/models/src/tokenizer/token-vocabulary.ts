@@ -68,6 +68,22 @@ export class TokenVocabulary {
     return this.byteLevel ? bytesOfLetters(piece) : bytesOfPiece(piece);
   }
 
+  /** Returns the bytes of a token; a mark has those of its name. */
+  shownBytesOf(id: number): Uint8Array {
+    const added = this.added.get(id);
+    return added ? encoder.encode(added.content) : this.bytesOf(id);
+  }
+
+  /** Whether a mark such as `<|im_end|>` is one of the added tokens. */
+  hasMark(content: string): boolean {
+    return [...this.added.values()].some((each) => each.content === content);
+  }
+
+  /** Whether an id has a token. */
+  has(id: number): boolean {
+    return this.added.has(id) || this.pieces[id] !== undefined;
+  }
+
   /** Returns the text of one token for display: incomplete characters as �, marks as their name. */
   textOf(id: number): string {
     return this.added.get(id)?.content ?? new TextDecoder().decode(this.bytesOf(id));
