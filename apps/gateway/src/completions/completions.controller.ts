@@ -1,8 +1,16 @@
-import { complete, detokenize, MegaNestError, type GenerationChunk, type RequestOf } from '#contracts';
+import {
+  complete,
+  detokenize,
+  MegaNestError,
+  tokensBounds,
+  type GenerationChunk,
+  type RequestOf,
+} from '#contracts';
 import { RpcClient } from '#messaging';
 import { errorFrame } from '#openai-api';
 import {
   ApiOperation,
+  BodyBounds,
   Call,
   measureGeneration,
   Metrics,
@@ -33,6 +41,7 @@ export class CompletionsController {
   ) {}
 
   @Post(['v1/completions', 'completions'])
+  @BodyBounds(tokensBounds)
   @ApiOperation({
     summary: 'Complete prompts with the language model',
     answer: textCompletionSchema,

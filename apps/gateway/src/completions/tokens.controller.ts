@@ -1,7 +1,7 @@
-import { detokenize, invalidField, tokenize } from '#contracts';
+import { detokenize, invalidField, tokenize, tokensBounds } from '#contracts';
 import { RpcClient } from '#messaging';
 import { chatTools, chatToolsSchema, messagesSchema, toChatMessages } from '#openai-api';
-import { ApiOperation, Call, SchemaPipe, setIgnored, type HttpCall } from '#service-kit';
+import { ApiOperation, BodyBounds, Call, SchemaPipe, setIgnored, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -75,6 +75,7 @@ export class TokensController {
   }
 
   @Post(['v1/detokenize', 'detokenize'])
+  @BodyBounds(tokensBounds)
   @ApiOperation({
     summary: 'Turn tokens into a text',
     answer: z.object({ prompt: z.string(), text: z.string(), model: z.string() }),
