@@ -158,8 +158,17 @@ describe('creating a response', () => {
     expect(answer.headers.get('x-meganest-ignored')).toBe('length_penalty');
   });
 
+  it('refuses a request whose only tools are not served', async () => {
+    const answer = await postJson(`${url}/v1/responses`, {
+      model,
+      input: 'x',
+      tools: [{ type: 'code_interpreter', container: { type: 'auto' } }],
+    });
+    expect(answer).toMatchObject({ status: 400, body: { error: { param: 'tools[0].type' } } });
+  });
+
   it('accepts tools that it cannot call, and says so', async () => {
-    const tools = [{ type: 'namespace', name: 'n', tools: [] }, { type: 'web_search' }];
+    const tools = [{ type: 'function', name: 'add' }, { type: 'web_search' }];
     const answer = await postJson(`${url}/v1/responses`, {
       model,
       input: 'x',

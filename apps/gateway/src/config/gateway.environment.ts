@@ -115,6 +115,8 @@ const responsesEnvironmentShape = {
     .default([]),
   /** Images for a model without image input: refuse them, or describe them by type and size. */
   RESPONSES_IMAGE_INPUT: z.enum(['refuse', 'describe']).default('refuse'),
+  /** A request whose only tools are built-in ones that are not served: refuse it, or answer without them. */
+  UNSERVED_TOOLS: z.enum(['refuse', 'ignore']).default('refuse'),
   /** Timeout of an MCP server. */
   RESPONSES_MCP_TIMEOUT_MS: milliseconds(50).default(60_000),
   /** Timeout of a file at a URL. */

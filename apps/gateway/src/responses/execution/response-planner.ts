@@ -73,7 +73,8 @@ export class ResponsePlanner {
     const wanted = { ...settings, tools: withAdditionalTools(settings.tools, [...earlier, ...now]) };
     const hasForm = wanted.tools.length > 0 || settings.text.format.type !== 'text';
     const callsTools = hasForm ? await this.abilities.callsTools(definition, call) : !isMegaService;
-    const unusedTools = planTools(wanted, { findSource, isMegaService, callsTools });
+    const { refusesUnserved } = this.sources;
+    const unusedTools = planTools(wanted, { findSource, isMegaService, callsTools, refusesUnserved });
     const { tools, secrets: toolSecrets } = separateSecrets(wanted.tools);
     const defaults = definition ? undefined : await this.abilities.defaults(call);
     const initial = newResponse({

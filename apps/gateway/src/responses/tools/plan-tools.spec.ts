@@ -16,7 +16,12 @@ const source: ServerToolSource = {
   },
 };
 
-function plan(body: Record<string, unknown>, isMegaService = false, callsTools = !isMegaService): string[] {
+function plan(
+  body: Record<string, unknown>,
+  isMegaService = false,
+  callsTools = !isMegaService,
+  refusesUnserved = true,
+): string[] {
   const { settings } = createResponseSchema.parse({ input: 'x', ...body });
   return planTools(settings, {
     findSource: (type) =>
@@ -27,6 +32,7 @@ function plan(body: Record<string, unknown>, isMegaService = false, callsTools =
           : undefined,
     isMegaService,
     callsTools,
+    refusesUnserved,
   });
 }
 
@@ -42,6 +48,25 @@ describe('planTools', () => {
   it('names the types that the server does not know', () => {
     expect(plan({ tools })).toEqual(['tools.web_search', 'tools.local_shell']);
   });
+
+  it.each([
+    [false, true],
+    [false, false],
+    [true, true],
+  ])(
+    'refuses a request with unserved tools alone (mega service %s, calls tools %s)',
+    (isMegaService, calls) => {
+      const alone = { tools: [{ type: 'code_interpreter' }, { type: 'web_search' }] };
+      expect(() => plan(alone, isMegaService, calls)).toThrow(
+        expect.objectContaining({ code: 'unsupported_parameter', param: 'tools[0].type' }),
+      );
+      const named = ['tools.code_interpreter', 'tools.web_search'];
+      expect(plan(alone, isMegaService, calls, false)).toEqual(expect.arrayContaining(named));
+      expect(plan({ ...alone, tool_choice: 'none' }, isMegaService, calls)).toEqual(
+        expect.arrayContaining(named),
+      );
+    },
+  );
 
   it('refuses file_search before a mega service, which has documents of its own', () => {
     const search = {

@@ -1,6 +1,7 @@
 import { invalidField, unsupportedField, type ToolChoice } from '#contracts';
 import { modelTools, type CallTarget, type ResponseSettings, type ResponseToolChoice } from '#responses';
 import type { Provider, Type } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { FileSearchSource } from './file-search.js';
 import { McpToolSource } from './mcp/mcp-source.js';
 import type { ServerToolSource } from './server-tool.js';
@@ -11,12 +12,15 @@ interface ToolPlanOptions {
   isMegaService: boolean;
   /** The model of the mega service, or the language model, calls tools. */
   callsTools: boolean;
+  /** A request whose only tools are not served is refused; otherwise their types are without effect. */
+  refusesUnserved?: boolean;
 }
 
 /**
  * Checks the tools of a request before its response begins. Returns the names of fields and types without effect: types
  * that this server does not know, and `tools` where the model would have to call them but does not call tools.
- * Errors: invalid_request with the path of the tool or `tool_choice`; unsupported_parameter where the request requires
+ * Errors: invalid_request with the path of the tool or `tool_choice`; unsupported_parameter where all tools of the
+ * request are built-in tools that are not served, so that the answer would be another one, where the request requires
  * a call from a model that does not call tools, or a form other than text from a mega service with such a model, or
  * file_search from a mega service.
  */
@@ -37,6 +41,7 @@ export function planTools(settings: ResponseSettings, options: ToolPlanOptions):
   const found = checked(settings, options);
   if (callsTools) {
     toolChoice(choice, found.choosable);
+    if (choice !== 'none') assertSomeServed(settings, found.ignored, options);
     return found.ignored;
   }
   if (
@@ -44,9 +49,25 @@ export function planTools(settings: ResponseSettings, options: ToolPlanOptions):
     !isDone(choice, found.choosable)
   )
     throw unsupportedField('tool_choice', 'the model does not call tools');
+  if (choice !== 'none') assertSomeServed(settings, found.ignored, options);
   const unused = found.uncallable && choice !== 'none' ? ['tools'] : [];
   if (!isMegaService) return [...unused, ...found.ignored];
   return [...unused, ...(most === null ? [] : ['max_tool_calls'])];
+}
+
+/**
+ * Refuses a request that has no other tools than built-in ones that are not served. Agents such as the Codex CLI send
+ * such tools besides their own, and work without them.
+ */
+function assertSomeServed(
+  { tools }: ResponseSettings,
+  unserved: readonly string[],
+  { refusesUnserved = true }: ToolPlanOptions,
+): void {
+  const isUnserved = ({ type }: { type: string }) => unserved.includes(`tools.${type}`);
+  if (!refusesUnserved || tools.length === 0 || !tools.every(isUnserved)) return;
+  const reason = `the built-in tool ${tools[0]!.type} is not served here; UNSERVED_TOOLS=ignore answers without it`;
+  throw unsupportedField('tools[0].type', reason);
 }
 
 const anything: Choosable = { modelName: '', type: '*', anyName: true };
@@ -173,7 +194,11 @@ function matches(asked: ChoiceObject, tool: Choosable): boolean {
 
 /** Finds the source of a type of tools. */
 export class ServerToolSources {
-  constructor(private readonly sources: readonly ServerToolSource[]) {}
+  constructor(
+    private readonly sources: readonly ServerToolSource[],
+    /** See {@link ToolPlanOptions.refusesUnserved}. */
+    readonly refusesUnserved: boolean,
+  ) {}
 
   find(type: string): ServerToolSource | undefined {
     return this.sources.find((source) => source.type === type);
@@ -187,7 +212,8 @@ export const serverToolProviders: Provider[] = [
   ...sourceClasses,
   {
     provide: ServerToolSources,
-    inject: sourceClasses,
-    useFactory: (...sources: ServerToolSource[]) => new ServerToolSources(sources),
+    inject: [gatewayEnvironment, ...sourceClasses],
+    useFactory: ({ UNSERVED_TOOLS }: GatewayEnvironment, ...sources: ServerToolSource[]) =>
+      new ServerToolSources(sources, UNSERVED_TOOLS === 'refuse'),
   },
 ];
