@@ -49,6 +49,12 @@ export class CatalogController {
     return (await this.dataprep.list({ collection, search, offset, limit })).map(toListedFile);
   }
 
+  @Get('v1/dataprep/documents/:id')
+  @ApiOperation({ summary: 'Get a document: what was read of it, and warnings', answer: listedFileSchema })
+  async document(@Param('id') id: string): Promise<ListedFile> {
+    return toListedFile((await this.dataprep.readChunks(id, 0, 1)).document);
+  }
+
   @Get('v1/dataprep/documents/:id/chunks')
   @ApiOperation({
     summary: 'List the chunks of a document, in order',

@@ -93,7 +93,7 @@ const linksSchema = z.preprocess(
   (value) => (typeof value === 'string' ? parseLinks(value) : value),
   z.array(linkSchema).max(maxLinksOfRequest, `must have at most ${maxLinksOfRequest} links`),
 );
-const { metadata, chunk_size, chunk_overlap } = ingestParametersSchema.shape;
+const { metadata, chunk_size, chunk_overlap, encoding, keep_revisions } = ingestParametersSchema.shape;
 
 /** The fields of a form or JSON body, without the files. */
 export const fieldsSchema = z.strictObject({
@@ -104,6 +104,8 @@ export const fieldsSchema = z.strictObject({
   /** Name of the collection in the reference implementation. */
   index_name: collectionField,
   metadata: z.preprocess(parseJsonField, metadata),
+  encoding,
+  keep_revisions,
   async: z.boolean('expected true or false').optional(),
   /** Parameters of the reference. Tables are always read by their structure, so that other values are ignored. */
   process_table: z.boolean('expected true or false').optional(),

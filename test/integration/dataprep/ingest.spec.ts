@@ -67,6 +67,36 @@ describe('the dataprep service', () => {
     expect(best?.metadata).toMatchObject({ filename: upload[0], document_id: body.documents[0]?.documentId });
   });
 
+  it('says what was read of a document, and what was not', async () => {
+    const collection = 'reports';
+    const russian: Upload = [
+      'keys.txt',
+      Buffer.from([0xca, 0xeb, 0xfe, 0xf7, 0x20, 0xe2, 0xe8, 0xf1, 0xe8, 0xf2, 0x20, 0xf2, 0xf3, 0xf2]),
+    ];
+    const warnings = [
+      { code: 'encoding_guessed', message: expect.stringContaining('windows-1251') as string },
+    ];
+    const report = {
+      read: { encoding: 'windows-1251', encodingConfidence: expect.any(Number) as number },
+      warnings,
+    };
+    const first = (await dataprep.ingest([russian], { collection })).body.documents[0];
+    expect(first).toMatchObject({ outcome: 'added', ...report });
+    const again = (await dataprep.ingest([russian], { collection })).body.documents[0];
+    expect(again).toMatchObject({ outcome: 'unchanged', ...report });
+    const url = `${stack.service('dataprep').url}/v1/dataprep/documents/${first?.documentId}`;
+    expect(await (await fetch(url)).json()).toMatchObject({ name: 'keys.txt', ...report });
+    const { body } = await dataprep.ingest([russian], { collection, encoding: 'KOI8-R' });
+    expect(body.documents[0]).toMatchObject({ outcome: 'replaced', read: { encoding: 'koi8-r' } });
+    expect(body.documents[0]).not.toHaveProperty('warnings');
+    expect((await dataprep.ingest([russian], { collection, encoding: 'klingon' })).body.error).toMatchObject({
+      param: 'encoding',
+    });
+    const strikes: Upload = ['fees.html', '<p>Fee <s>90</s> 70 crowns</p>'];
+    await dataprep.ingest([strikes], { collection, keep_revisions: 'true' });
+    expect((await search('fee in crowns', { collection }))[0]?.text).toContain('~~90~~ 70');
+  });
+
   it('notices what is unchanged, replaces what changed, deletes what should go', async () => {
     const collection = 'versions';
     const send = async (content: string, fields: Record<string, string> = {}) =>

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import { FairTurns } from '#batching';
-import { MegaNestError } from '#contracts';
+import { MegaNestError, type ReadingReport } from '#contracts';
 import type { DocumentsRepository, DocumentVersion } from '#storage';
 import type { DocumentPreparer } from './document-preparer.js';
 import type { IngestContext } from './ingest-context.js';
-import type { PreparedDocument } from './prepare-document.js';
+import { reportOf, type PreparedDocument } from './prepare-document.js';
 import { isSmall, type FetchedFile, type IngestSource } from './sources.js';
-import { inspectText, prepareSections, sectionsOfText, streamedBytes } from './streamed-text.js';
+import {
+  inspectText,
+  prepareSections,
+  sectionsOfText,
+  streamedBytes,
+  streamedFacts,
+} from './streamed-text.js';
 import { storeComeBackMs, withPatience } from './with-patience.js';
 
 /** Version of reading and chunking. Increase it after a change there, so that documents are read again. */
@@ -31,7 +37,7 @@ export interface LoadedDocument {
     | { unchanged: DocumentVersion }
     | { prepared: PreparedDocument }
     /** A large text, section by section. */
-    | { sections: AsyncIterable<PreparedDocument> };
+    | { sections: AsyncIterable<PreparedDocument>; reading: ReadingReport };
 }
 
 /** Fetches, reads and splits sources, a few at a time. */
@@ -69,11 +75,13 @@ export class DocumentLoader {
     const facts = factsOf(source, file, context);
     const unchanged = await this.#findSame(facts, context);
     if (unchanged) return { ...facts, content: { unchanged } };
-    const { chunking } = context;
+    const { chunking, reading } = context;
     const { sha256: _hash, ...sourceFile } = file;
     return {
       ...facts,
-      content: { prepared: await this.preparer.prepare({ file: sourceFile, chunking }, signal) },
+      content: {
+        prepared: await this.preparer.prepare({ file: { ...sourceFile, ...reading }, chunking }, signal),
+      },
     };
   }
 
@@ -86,7 +94,7 @@ export class DocumentLoader {
     const { filename, open } = source;
     const { mimeType } = open;
     const text = await withPatience({ signal, comeBackMs: storeComeBackMs }, () =>
-      inspectText(open.pieces, { filename, mimeType }, signal),
+      inspectText(open.pieces, { filename, mimeType, ...context.reading }, signal),
     );
     if (!text) return undefined;
     const facts = factsOf(source, { ...text, filename, mimeType }, context);
@@ -98,7 +106,7 @@ export class DocumentLoader {
       return this.preparer.prepare({ file, chunking }, signal);
     };
     const sections = prepareSections(sectionsOfText(open.pieces(), text.encoding), text, prepare);
-    return { ...facts, content: { sections } };
+    return { ...facts, content: { sections, reading: reportOf(streamedFacts(text)) } };
   }
 
   async #findSame(
@@ -125,7 +133,10 @@ function factsOf({ link }: IngestSource, file: HashedFile, context: IngestContex
  * Hash of everything that determines the chunks. The MIME type of an upload is left out: it differs between clients and
  * rarely matters.
  */
-function hashOf({ sha256, mimeType, fromWeb }: HashedFile, { chunking, metadata }: IngestContext): string {
+function hashOf(
+  { sha256, mimeType, fromWeb }: HashedFile,
+  { chunking, metadata, reading }: IngestContext,
+): string {
   const { chunkSize, chunkOverlap } = chunking;
   const facts = JSON.stringify([
     readerVersion,
@@ -134,6 +145,7 @@ function hashOf({ sha256, mimeType, fromWeb }: HashedFile, { chunking, metadata 
     chunkSize,
     chunkOverlap,
     metadata,
+    reading,
   ]);
   return createHash('sha256').update(facts).digest('hex');
 }

@@ -6,7 +6,7 @@ import type { DocumentChunk } from '../chunking/chunk-document.js';
 import { countWords, wordSpans } from '../chunking/text-units.js';
 import type { LoadedDocument } from './document-loader.js';
 import type { IngestContext } from './ingest-context.js';
-import type { PreparedDocument } from './prepare-document.js';
+import { reportOf, type PreparedDocument } from './prepare-document.js';
 
 type PassedOn = CallOptions & { signal: AbortSignal; deadline: number };
 
@@ -24,11 +24,12 @@ export async function* writeDocument(
   const { content, link: source, ...file } = loaded;
   const { filename } = file;
   if ('unchanged' in content) {
-    const { id, chunks } = content.unchanged;
-    return { documentId: id, filename, chunks, outcome: 'unchanged' };
+    const { id, chunks, reading } = content.unchanged;
+    return { documentId: id, filename, chunks, outcome: 'unchanged', ...reading };
   }
   const { collection, owner, metadata, embeddingModel } = context;
-  const facts = { ...file, source, collection, owner, metadata, embeddingModel };
+  const reading = 'prepared' in content ? reportOf(content.prepared) : content.reading;
+  const facts = { ...file, source, collection, owner, metadata, embeddingModel, reading };
   let total = 0;
   const store = async (onEvent: (event: IngestProgress) => void, signal: AbortSignal) => {
     const progress = (stage: 'embedding' | 'storing', completed: number) =>
@@ -61,7 +62,7 @@ export async function* writeDocument(
   }
   const stored = await storing;
   if (!stored) throw new MegaNestError('cancelled');
-  return { ...stored, filename };
+  return { ...stored, filename, ...reading };
 }
 
 /** Yields the chunks with their vectors, batch by batch. `onProgress` gets the number of embedded chunks. */

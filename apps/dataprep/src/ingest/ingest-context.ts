@@ -1,5 +1,7 @@
 import { defaultCollection, embeddingModelName, invalidField, type ModelInfo } from '#contracts';
 import type { ChunkingOptions } from '../chunking/chunk-document.js';
+import { encodingName } from '../reading/encodings/encodings.js';
+import type { SourceFile } from '../reading/parsed-document.js';
 import type { TextEmbedder } from './embedding.client.js';
 import type { IngestRequest } from './sources.js';
 
@@ -9,6 +11,8 @@ export interface IngestContext {
   /** Owner of the vector store, if the collection is a vector store. */
   owner?: string;
   chunking: ChunkingOptions;
+  /** How the sender wants documents to be read. */
+  reading: Pick<SourceFile, 'encoding' | 'keepRevisions'>;
   /** The user's attributes, written to every chunk. */
   metadata: Record<string, unknown>;
   /** Id and revision of the model. Chunks from another model must be embedded again. */
@@ -34,6 +38,7 @@ export function ingestContext(
     owner: request.owner,
     chunking: chunkingOf(request, defaults),
     metadata: request.metadata ?? {},
+    reading: readingOf(request),
     embeddingModel: embeddingModelName(model),
     maxEmbeddedWords: maxEmbeddedWordsOf(model),
   };
@@ -42,6 +47,14 @@ export function ingestContext(
 /** Longer texts are embedded in windows of this many words. */
 export function maxEmbeddedWordsOf({ maxInputTokens }: Pick<ModelInfo, 'maxInputTokens'>): number {
   return Math.max(1, Math.floor(maxInputTokens / tokensPerWord));
+}
+
+function readingOf({ encoding, keep_revisions }: IngestRequest): IngestContext['reading'] {
+  const name = encoding === undefined ? undefined : encodingName(encoding);
+  return {
+    ...(name !== undefined && { encoding: name }),
+    ...(keep_revisions === true && { keepRevisions: true }),
+  };
 }
 
 /**

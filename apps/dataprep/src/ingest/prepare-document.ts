@@ -1,4 +1,4 @@
-import type { ErrorBody } from '#contracts';
+import type { ErrorBody, ReadingReport } from '#contracts';
 import { chunkDocument, type ChunkingOptions, type DocumentChunk } from '../chunking/chunk-document.js';
 import type { SourceFile, ParsedDocument, ReadingFacts, ReadingWarning } from '../reading/parsed-document.js';
 import { readDocument } from '../reading/read-document.js';
@@ -21,6 +21,18 @@ export async function prepareDocument(
 ): Promise<PreparedDocument> {
   const { blocks, ...facts } = await readDocument(file);
   return { ...facts, chunks: chunkDocument({ blocks }, chunking) };
+}
+
+/** What was read of a document, for its sender. */
+export function reportOf({
+  facts,
+  warnings = [],
+}: Pick<PreparedDocument, 'facts' | 'warnings'>): ReadingReport {
+  const read = Object.entries(facts ?? {}).filter(([, value]) => value !== undefined);
+  return {
+    ...(read.length > 0 && { read: Object.fromEntries(read) }),
+    ...(warnings.length > 0 && { warnings }),
+  };
 }
 
 /** Task of a reader process. Without `chunking` the document is read but not split. */

@@ -122,29 +122,44 @@ function borderBefore(text: string, most: number): number {
   return borders.find((border) => border > most / 2) ?? most;
 }
 
+/** What is known of a large text as a whole. */
+export function streamedFacts({
+  encoding,
+  confidence,
+}: Pick<StreamedText, 'encoding' | 'confidence'>): Pick<
+  PreparedDocument,
+  'assumedEncoding' | 'facts' | 'warnings'
+> {
+  if (confidence === undefined) return { facts: { encoding } };
+  return {
+    assumedEncoding: encoding,
+    facts: { encoding, encodingConfidence: confidence },
+    warnings: [guessWarning({ encoding, confidence })],
+  };
+}
+
 /**
  * Reads and splits the sections of a text. A section is read while the caller embeds the previous one. The title of the
  * first section is the title of all sections, and so is its date.
  */
 export async function* prepareSections(
   sections: AsyncIterable<string>,
-  { encoding, confidence }: Pick<StreamedText, 'encoding' | 'confidence'>,
+  text: Pick<StreamedText, 'encoding' | 'confidence'>,
   prepare: (section: string) => Promise<PreparedDocument>,
 ): AsyncGenerator<PreparedDocument, void, void> {
   let title: string | undefined;
   let date: string | undefined;
   let ahead: Promise<PreparedDocument> | undefined;
+  const streamed = streamedFacts(text);
   const complete = (document: PreparedDocument): PreparedDocument => {
     title ??= document.title;
     date ??= document.date;
-    const isGuess = confidence !== undefined;
-    const facts = { ...document.facts, encoding, ...(isGuess && { encodingConfidence: confidence }) };
     return {
       ...document,
-      facts,
+      ...streamed,
+      facts: { ...document.facts, ...streamed.facts },
       ...(title && { title }),
       ...(date && { date }),
-      ...(isGuess && { assumedEncoding: encoding, warnings: [guessWarning({ encoding, confidence })] }),
     };
   };
   for await (const section of sections) {

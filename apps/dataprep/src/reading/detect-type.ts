@@ -17,12 +17,13 @@ export type DocumentType =
   | 'epub'
   | 'rtf'
   | 'eml'
+  | 'mbox'
   | 'srt'
   | 'picture';
 
 /** Supported types, for the error of an unsupported file. */
 export const supportedTypes =
-  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, srt, png, jpeg, webp, tiff';
+  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, mbox, mhtml, srt, png, jpeg, webp, tiff';
 
 const typesByExtension: Record<string, DocumentType> = {
   md: 'markdown',
@@ -45,6 +46,9 @@ const typesByExtension: Record<string, DocumentType> = {
   epub: 'epub',
   rtf: 'rtf',
   eml: 'eml',
+  mht: 'eml',
+  mhtml: 'eml',
+  mbox: 'mbox',
   srt: 'srt',
   png: 'picture',
   jpg: 'picture',
@@ -80,6 +84,8 @@ const typesByMime: Record<string, DocumentType> = {
   'application/xhtml+xml': 'html',
   'application/json': 'json',
   'message/rfc822': 'eml',
+  'multipart/related': 'eml',
+  'application/mbox': 'mbox',
   'application/x-subrip': 'srt',
   'text/srt': 'srt',
   'application/x-ndjson': 'json-lines',

@@ -54,6 +54,7 @@ export interface ReadingFacts {
   /** Pictures whose text was not read. */
   pictures?: number;
   attachments?: number;
+  mails?: number;
 }
 
 /** A file reduced to text with its structure. */
@@ -86,6 +87,9 @@ export interface SourceFile {
 
 /** What the sender wants of the text of a document. */
 export type ReadingOptions = Pick<SourceFile, 'keepRevisions'>;
+
+/** Reads a file that is a part of another one. Errors: unsupported_file. */
+export type PartReader = (part: SourceFile) => Promise<ParsedDocument>;
 
 /** Limits that protect the service from hostile or damaged files. */
 export interface ReadingLimits {

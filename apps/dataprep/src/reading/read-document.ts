@@ -1,7 +1,8 @@
 import { decodeText } from './decode-text.js';
 import { detectType, type DocumentType } from './detect-type.js';
-import { readOdt, readPptx, readEpub } from './archives/read-office.js';
-import { readEml } from './read-eml.js';
+import { readOdt } from './archives/read-odt.js';
+import { readEpub, readPptx } from './archives/read-office.js';
+import { readEml, readMbox } from './mail/read-eml.js';
 import { readHtml } from './read-html.js';
 import { readJson, readJsonLines } from './read-json.js';
 import { readMarkdown } from './read-markdown.js';
@@ -19,12 +20,21 @@ import {
   unsupportedFile,
   defaultReadingLimits,
   type ParsedDocument,
+  type PartReader,
+  type ReadingFacts,
   type ReadingLimits,
   type ReadingOptions,
   type SourceFile,
 } from './parsed-document.js';
 
-type FileReader = (file: SourceFile, limits: ReadingLimits) => ParsedDocument | Promise<ParsedDocument>;
+type FileReader = (
+  file: SourceFile,
+  limits: ReadingLimits,
+  readPart: PartReader,
+) => ParsedDocument | Promise<ParsedDocument>;
+
+/** Limit for files within files. */
+const maxDepth = 3;
 
 const fileReaders: Partial<Record<DocumentType, FileReader>> = {
   pdf: readPdf,
@@ -34,6 +44,7 @@ const fileReaders: Partial<Record<DocumentType, FileReader>> = {
   odt: readOdt,
   epub: readEpub,
   eml: readEml,
+  mbox: readMbox,
   rtf: readRtf,
   picture: readPicture,
 };
@@ -54,9 +65,13 @@ const textReaders: Partial<Record<DocumentType, TextReader>> = {
 export async function readDocument(
   file: SourceFile,
   limits: ReadingLimits = defaultReadingLimits,
+  depth = 0,
 ): Promise<ParsedDocument> {
+  if (depth > maxDepth) throw unsupportedFile(file.filename, 'it is nested too deeply');
   const type = detectType(file);
-  const document = await readingAs(file.filename, type, () => readAs(type, file, limits));
+  const document = await readingAs(file.filename, type, () =>
+    readAs(type, file, { limits, readPart: (part) => readDocument(part, limits, depth + 1) }),
+  );
   const blocks = document.blocks.filter(
     (block) => block.ends || /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(block.text),
   );
@@ -64,7 +79,14 @@ export async function readDocument(
   if (characters > limits.maxCharacters)
     throw unsupportedFile(file.filename, `it has more than ${limits.maxCharacters} characters of text`);
   if (blocks.length === 0) throw unsupportedFile(file.filename, 'it holds no text');
-  return withShortHeadings({ ...document, blocks });
+  return withShortHeadings({ ...document, blocks, facts: factsOf(document, blocks) });
+}
+
+/** What the blocks show, and what the reader knows. */
+function factsOf({ facts }: ParsedDocument, blocks: readonly DocumentBlock[]): ReadingFacts {
+  const pages = new Set(blocks.flatMap(({ page }) => page ?? [])).size;
+  const tables = blocks.filter(({ startsTable }) => startsTable).length;
+  return { ...(pages > 0 && { pages }), ...(tables > 0 && { tables }), ...facts };
 }
 
 /** Limit for the characters of a title and of a heading: both are stored with each passage. */
@@ -96,10 +118,10 @@ function shorten(title: string): string {
 function readAs(
   type: DocumentType,
   file: SourceFile,
-  limits: ReadingLimits,
+  { limits, readPart }: { limits: ReadingLimits; readPart: PartReader },
 ): ParsedDocument | Promise<ParsedDocument> {
   const readFile = fileReaders[type];
-  if (readFile) return readFile(file, limits);
+  if (readFile) return readFile(file, limits, readPart);
   const { text, encoding, assumedEncoding, confidence, warnings } = decodeText(file);
   const document = textReaders[type]?.(text, file) ?? readPlainText(text);
   return {

@@ -1,7 +1,5 @@
 import { collapseWhitespace, type DocumentBlock, type ParsedDocument } from './parsed-document.js';
-
-type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
-type JsonRecord = { [key: string]: JsonValue };
+import { parseJson, type JsonRecord, type JsonValue } from './text-formats/parse-json.js';
 
 /** A value with more words is prose: it becomes a paragraph, which chunking may split. */
 const proseWords = 30;
@@ -12,7 +10,7 @@ const maxDepth = 200;
  * section with its title or path as the heading.
  */
 export function readJson(source: string): ParsedDocument {
-  const value = JSON.parse(source.replace(/^\uFEFF/, '')) as JsonValue;
+  const value = parseJson(source.replace(/^\uFEFF/, ''));
   const title =
     isRecord(value) && typeof value.title === 'string' ? collapseWhitespace(value.title) : undefined;
   return { ...(title && { title }), blocks: blocksOf(value, [], 0) };
@@ -27,7 +25,7 @@ export function readJsonLines(source: string): ParsedDocument {
 
 function parseLine(line: string, number: number): JsonValue {
   try {
-    return JSON.parse(line) as JsonValue;
+    return parseJson(line);
   } catch (error) {
     throw new SyntaxError(`line ${number}: ${(error as Error).message}`, { cause: error });
   }

@@ -2,6 +2,15 @@ import { z } from 'zod';
 import { collectionNameSchema, givenMetadataSchema, metadataSchema, nameSchema } from '../documents.js';
 import { defineMethod } from './method.js';
 
+/** Whether a name is that of an encoding that data preparation reads. */
+function isEncoding(label: string): boolean {
+  try {
+    return new TextDecoder(label.trim()).encoding !== '';
+  } catch {
+    return /^(?:ibm|cp|dos)-?_?(?:437|850|852|865)$/i.test(label.trim());
+  }
+}
+
 export const ingestParametersSchema = z.object({
   chunk_size: z.int().min(10).max(10_000).optional().describe('Target size of a chunk in words'),
   chunk_overlap: z.int().min(0).max(5_000).optional().describe('Words repeated from the previous chunk'),
@@ -9,6 +18,16 @@ export const ingestParametersSchema = z.object({
   metadata: givenMetadataSchema
     .optional()
     .describe('Attributes written to every chunk; filters match on them'),
+  encoding: z
+    .string()
+    .max(64)
+    .refine(isEncoding, 'is not the name of an encoding, like windows-1251, shift_jis or cp850')
+    .optional()
+    .describe('Encoding of texts; otherwise it is found by their bytes'),
+  keep_revisions: z
+    .boolean('expected true or false')
+    .optional()
+    .describe('Keeps struck-out, deleted, inserted and hidden text, with marks'),
 });
 export type IngestParameters = z.infer<typeof ingestParametersSchema>;
 
@@ -32,10 +51,20 @@ export const fileReferenceSchema = z.object({
 });
 export type FileReference = z.infer<typeof fileReferenceSchema>;
 
+/** What was read of a document, and what was not. */
+export const readingReportSchema = z.object({
+  /** For example `encoding`, `pages`, `sheets`, `tables`, `pictures`, `attachments`. */
+  read: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+  /** Parts that were not read, or not read for certain. */
+  warnings: z.array(z.object({ code: z.string(), message: z.string() })).optional(),
+});
+export type ReadingReport = z.infer<typeof readingReportSchema>;
+
 export const ingestedDocumentSchema = z.object({
   documentId: z.string(),
   filename: z.string(),
   chunks: z.int(),
+  ...readingReportSchema.shape,
   /** unchanged: the same content was there already. */
   outcome: z.enum(['added', 'replaced', 'unchanged']),
 });
@@ -140,6 +169,7 @@ export const storedDocumentSchema = z.object({
   chunks: z.int(),
   bytes: z.int(),
   createdAt: z.string(),
+  ...readingReportSchema.shape,
 });
 export type StoredDocument = z.infer<typeof storedDocumentSchema>;
 

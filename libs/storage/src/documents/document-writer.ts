@@ -30,7 +30,8 @@ export async function findVersions(
   names: readonly DocumentName[],
 ): Promise<(DocumentVersion | undefined)[]> {
   const rows = await transaction.query<DocumentVersion & { number: number }>(
-    `SELECT number::integer, id, content_hash AS "contentHash", embedding_model AS "embeddingModel", chunk_count AS chunks
+    `SELECT number::integer, id, content_hash AS "contentHash", embedding_model AS "embeddingModel", chunk_count AS chunks,
+       reading
      FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS given (collection, filename, owner, number),
        LATERAL (SELECT * FROM documents
          WHERE documents.collection = given.collection AND documents.filename = given.filename
@@ -148,6 +149,7 @@ const documentTypes = {
   embedding_dimensions: 'integer',
   owner: 'text',
   stored_bytes: 'bigint',
+  reading: 'jsonb',
 };
 /** The columns of {@link documentValues}, in their order. */
 export const documentColumns = Object.keys(documentTypes).join(', ');
@@ -169,6 +171,7 @@ export function documentValues(document: WrittenDocument, chunks: readonly NewCh
     chunks[0]?.embedding.length ?? 0,
     document.owner ?? null,
     bytesOf(chunks),
+    toPostgresJson(document.reading ?? {}),
   ];
 }
 

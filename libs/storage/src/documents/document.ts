@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError, type ReadingReport } from '#contracts';
 import type { Transaction } from '../transaction.js';
 
 /** A document to store. */
@@ -21,6 +21,8 @@ export interface NewDocument {
   /** The user's attributes; every chunk has them too, so that filters match. */
   metadata?: Record<string, unknown>;
   embeddingModel: string;
+  /** What was read of it, and what was not. */
+  reading?: ReadingReport;
 }
 
 /** The outcome of storing a document. */
@@ -36,6 +38,7 @@ export interface DocumentVersion {
   contentHash: string;
   embeddingModel: string;
   chunks: number;
+  reading: ReadingReport;
 }
 
 /** Lifetime of a sum read from the database; this process adds the bytes that it writes. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { defaultCollection, type StoredChunk, type StoredDocument } from '#contracts';
+import { defaultCollection, type ReadingReport, type StoredChunk, type StoredDocument } from '#contracts';
 import { requireFittingEmbeddings, type NewChunk } from './chunk-writer.js';
 import type { Database } from '../database.js';
 import { DocumentRoom, type DocumentVersion, type NewDocument, type ReplaceOutcome } from './document.js';
@@ -28,7 +28,7 @@ export interface OtherModel {
   collections: string[];
 }
 
-type StoredDocumentRow = Omit<StoredDocument, 'createdAt'> & { createdAt: Date };
+type StoredDocumentRow = Omit<StoredDocument, 'createdAt'> & { createdAt: Date; reading?: ReadingReport };
 
 /** Documents of vector stores belong to the owner of the store: lists and deletions by name or id exclude them. */
 const isShared = 'owner IS NULL';
@@ -48,8 +48,8 @@ export interface DocumentPage {
   limit?: number;
 }
 
-function toStoredDocument(row: StoredDocumentRow): StoredDocument {
-  return { ...row, createdAt: row.createdAt.toISOString() };
+function toStoredDocument({ reading, ...row }: StoredDocumentRow): StoredDocument {
+  return { ...row, createdAt: row.createdAt.toISOString(), ...reading };
 }
 
 /** Documents and their chunks. A reader sees only complete documents. */
@@ -146,7 +146,7 @@ export class DocumentsRepository {
   ): Promise<{ document: StoredDocument; chunks: StoredChunk[] } | undefined> {
     return this.database.transaction(async (transaction) => {
       const [row] = await transaction.query<StoredDocumentRow>(
-        `SELECT ${listedColumns} FROM documents
+        `SELECT ${listedColumns}, reading FROM documents
          WHERE id::text = lower($1) AND pending_since IS NULL AND ${isShared}`,
         [id],
       );

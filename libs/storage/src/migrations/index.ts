@@ -19,6 +19,7 @@ import { documentsOfJobs } from './0017-documents-of-jobs.js';
 import { modelsOfCollections } from './0018-models-of-collections.js';
 import { citedPassages } from './0019-cited-passages.js';
 import { clientsOfJobs } from './0021-clients-of-jobs.js';
+import { readingReports } from './0022-reading-reports.js';
 
 /** Every migration, oldest first. They are modules instead of .sql files, so that the build includes them. */
 export const migrations: readonly StorageMigration[] = [
@@ -42,4 +43,5 @@ export const migrations: readonly StorageMigration[] = [
   modelsOfCollections,
   citedPassages,
   clientsOfJobs,
+  readingReports,
 ];

@@ -7,13 +7,17 @@ import {
   type SourceFile,
 } from '../parsed-document.js';
 import type { TableCell } from '../tables/table-grid.js';
-import { tableBlocks } from '../tables/table-rows.js';
+import { revisedText } from '../revisions.js';
+import { tableBlocks, textTableBlocks } from '../tables/table-rows.js';
 import { readHtml } from '../read-html.js';
 import { XmlArchive, resolvePath, type XmlDocument } from './archive.js';
 
 const presentation = 'ppt/presentation.xml';
 
-/** Reads a presentation: slides in order as pages, titles as headings, tables by rows, notes after their slide. */
+/**
+ * Reads a presentation: slides in order as pages, titles as headings, shapes from top to bottom, tables by rows, diagrams
+ * and charts, notes after their slide. Hidden slides are left out, unless the sender keeps revisions.
+ */
 export function readPptx(file: SourceFile, limits: ReadingLimits): ParsedDocument {
   const archive = new XmlArchive(file, limits);
   const paths = new Map(archive.relations(presentation).map(({ id, path }) => [id, path]));
@@ -22,40 +26,111 @@ export function readPptx(file: SourceFile, limits: ReadingLimits): ParsedDocumen
     .toArray()
     .slice(0, limits.maxPages)
     .map((element) => paths.get($(element).attr('r:id') ?? ''));
-  const blocks = slides.flatMap((path, index) =>
-    path !== undefined && archive.has(path) ? slideBlocks(archive, path, index + 1) : [],
+  const hidden: number[] = [];
+  const blocks = slides.flatMap((path, index) => {
+    if (path === undefined || !archive.has(path)) return [];
+    const slide = archive.xml(path);
+    const isHidden = /^(?:0|false)$/.test(slide('p\\:sld').attr('show') ?? '');
+    if (isHidden) hidden.push(index + 1);
+    return isHidden && file.keepRevisions !== true ? [] : slideBlocks(archive, { slide, path }, index + 1);
+  });
+  const isLeftOut = hidden.length > 0 && file.keepRevisions !== true;
+  const message = `Hidden slides were left out: ${hidden.join(', ')}.`;
+  return { blocks, ...(isLeftOut && { warnings: [{ code: 'hidden_part', message }] }) };
+}
+
+function slideBlocks(
+  archive: XmlArchive,
+  { slide, path }: { slide: XmlDocument; path: string },
+  page: number,
+): DocumentBlock[] {
+  const parts = archive.hasRelations(path)
+    ? archive.relations(path).filter((part) => archive.has(part.path))
+    : [];
+  const partsOf = (kind: string) =>
+    parts.filter(({ type }) => type.endsWith(`/${kind}`)).map((part) => archive.xml(part.path));
+  return [
+    ...textBlocks(slide, page),
+    ...partsOf('diagramData').flatMap((part) => diagramBlocks(part, page)),
+    ...partsOf('chart').flatMap((part) => chartBlocks(part, page)),
+    ...partsOf('notesSlide').flatMap((part) => textBlocks(part, page)),
+  ];
+}
+
+/** The texts of a diagram. */
+function diagramBlocks($: XmlDocument, page: number): DocumentBlock[] {
+  const points = $('dgm\\:pt').toArray();
+  return points.flatMap((point) =>
+    paragraphsOf($, $(point)).map((text): DocumentBlock => ({ kind: 'list-item', text, page })),
   );
-  return { blocks };
 }
 
-function slideBlocks(archive: XmlArchive, path: string, page: number): DocumentBlock[] {
-  const blocks = textBlocks(archive.xml(path), page);
-  const notes = notesOf(archive, path);
-  return notes ? [...blocks, ...textBlocks(archive.xml(notes), page)] : blocks;
+/** The title of a chart, and its values as a table of categories and series. */
+function chartBlocks($: XmlDocument, page: number): DocumentBlock[] {
+  const valuesOf = (element: Selection) =>
+    element
+      .find('c\\:pt')
+      .toArray()
+      .map((point) => $(point).children('c\\:v').text());
+  const series = $('c\\:ser')
+    .toArray()
+    .map((element) => $(element));
+  const categories = series[0] ? valuesOf(series[0].children('c\\:cat')) : [];
+  const names = series.map((each) => valuesOf(each.children('c\\:tx'))[0] ?? '');
+  const values = series.map((each) => valuesOf(each.children('c\\:val')));
+  const rows = categories.map((category, at) => [category, ...values.map((each) => each[at] ?? '')]);
+  const title = paragraphsOf($, $('c\\:title').first()).join(' ');
+  return [
+    ...(title === '' ? [] : [{ kind: 'caption' as const, text: title, page }]),
+    ...(rows.length === 0 ? [] : textTableBlocks([['', ...names], ...rows], { headerRows: 1 })).map(
+      (block) => ({ ...block, page }),
+    ),
+  ];
 }
 
-function notesOf(archive: XmlArchive, slide: string): string | undefined {
-  if (!archive.hasRelations(slide)) return undefined;
-  const notes = archive.relations(slide).find(({ type }) => type.endsWith('/notesSlide'));
-  return notes && archive.has(notes.path) ? notes.path : undefined;
+/** Shapes from top to bottom and from left to right, with the title first. A shape without a place keeps its order. */
+function inVisualOrder($: XmlDocument): Selection['0'][] {
+  const placed = $('p\\:sp, a\\:tbl')
+    .toArray()
+    .map((element, order) => {
+      const frame = $(element).closest('p\\:grpSp, p\\:graphicFrame');
+      const outer = $(element).parents('p\\:grpSp').last();
+      const place = (outer.length > 0 ? outer : frame.length > 0 ? frame : $(element))
+        .find('a\\:off')
+        .first();
+      const isTitle = /^(?:title|ctrTitle)$/.test($(element).find('p\\:ph').first().attr('type') ?? '');
+      return {
+        element,
+        order,
+        isTitle,
+        x: Number(place.attr('x') ?? NaN),
+        y: Number(place.attr('y') ?? NaN),
+      };
+    });
+  const hasPlaces = placed.every(({ isTitle, x, y }) => isTitle || !Number.isNaN(x + y));
+  const sorted = placed.toSorted((one, other) => {
+    if (one.isTitle !== other.isTitle) return one.isTitle ? -1 : 1;
+    return hasPlaces
+      ? one.y - other.y || one.x - other.x || one.order - other.order
+      : one.order - other.order;
+  });
+  return sorted.map(({ element }) => element);
 }
 
 function textBlocks($: XmlDocument, page: number): DocumentBlock[] {
-  return $('p\\:sp, a\\:tbl')
-    .toArray()
-    .flatMap((element): DocumentBlock[] => {
-      const shape = $(element);
-      if (shape.is('a\\:tbl')) {
-        const rows = cellsOf($, shape.find('a\\:tr'), (cell) => paragraphsOf($, cell).join(' '));
-        return tableBlocks({ rows, startsWithHeaders: true }).map((block) => ({ ...block, page }));
-      }
-      const placeholder = shape.find('p\\:ph').first().attr('type') ?? '';
-      if (/^(sldNum|dt|ftr|hdr|sldImg)$/.test(placeholder)) return [];
-      const isTitle = placeholder === 'title' || placeholder === 'ctrTitle';
-      return paragraphsOf($, shape).map((text) =>
-        isTitle ? { kind: 'heading', level: 1, text, page } : { kind: 'paragraph', text, page },
-      );
-    });
+  return inVisualOrder($).flatMap((element): DocumentBlock[] => {
+    const shape = $(element);
+    if (shape.is('a\\:tbl')) {
+      const rows = cellsOf($, shape.find('a\\:tr'), (cell) => paragraphsOf($, cell).join(' '));
+      return tableBlocks({ rows, startsWithHeaders: true }).map((block) => ({ ...block, page }));
+    }
+    const placeholder = shape.find('p\\:ph').first().attr('type') ?? '';
+    if (/^(sldNum|dt|ftr|hdr|sldImg)$/.test(placeholder)) return [];
+    const isTitle = placeholder === 'title' || placeholder === 'ctrTitle';
+    return paragraphsOf($, shape).map((text) =>
+      isTitle ? { kind: 'heading', level: 1, text, page } : { kind: 'paragraph', text, page },
+    );
+  });
 }
 
 /** Texts of the paragraphs. Line breaks and fields are part of the text of their paragraph. */
@@ -65,38 +140,15 @@ function paragraphsOf($: XmlDocument, element: Selection): string[] {
     .toArray()
     .map((paragraph) => {
       const parts = $(paragraph).find('a\\:t, a\\:br').toArray();
-      return collapseWhitespace(parts.map((part) => $(part).text() || ' ').join(''));
+      return collapseWhitespace(parts.map((part) => shownText($(part))).join(''));
     })
     .filter(Boolean);
 }
 
-/** Parts that are not text of the document: comments of reviewers, deleted changes, forms, the table of contents. */
-const dropped = 'office\\:annotation, text\\:tracked-changes, office\\:forms, text\\:table-of-content';
-
-/** Reads an OpenDocument text: headings with their levels, paragraphs, list items, tables by rows. */
-export function readOdt(file: SourceFile, limits: ReadingLimits): ParsedDocument {
-  const $ = new XmlArchive(file, limits).xml('content.xml');
-  $(dropped).remove();
-  $('text\\:s, text\\:tab, text\\:line-break').replaceWith(' ');
-  const blocks = $('text\\:h, text\\:p, table\\:table')
-    .toArray()
-    .flatMap((element): DocumentBlock[] => {
-      const node = $(element);
-      if (node.parents('table\\:table').length > 0) return [];
-      if (!node.is('table\\:table')) return [blockOf(node)];
-      const rows = cellsOf($, node.find('table\\:table-row'), (cell) => cell.text());
-      const headerRows = node.children('table\\:table-header-rows').children('table\\:table-row').length;
-      return tableBlocks({ rows, headerRows, startsWithHeaders: true });
-    });
-  const heading = blocks.find(({ level }) => level === 1)?.text;
-  return { ...(heading && { title: heading }), blocks };
-}
-
-function blockOf(node: Selection): DocumentBlock {
-  const text = collapseWhitespace(node.text());
-  if (node.is('text\\:h'))
-    return { kind: 'heading', level: Number(node.attr('text:outline-level') ?? 1) || 1, text };
-  return { kind: node.parents('text\\:list-item').length > 0 ? 'list-item' : 'paragraph', text };
+/** The text of a run, unless it is struck out. */
+function shownText(part: Selection): string {
+  const strike = part.siblings('a\\:rPr').attr('strike') ?? 'noStrike';
+  return strike === 'noStrike' ? part.text() || ' ' : revisedText(part.text(), 'struck');
 }
 
 type Selection = ReturnType<XmlDocument>;
@@ -105,12 +157,12 @@ type Selection = ReturnType<XmlDocument>;
 function cellsOf($: XmlDocument, rows: Selection, textOf: (cell: Selection) => string): TableCell[][] {
   return rows.toArray().map((row) =>
     $(row)
-      .children('a\\:tc:not([hMerge="1"], [vMerge="1"]), table\\:table-cell')
+      .children('a\\:tc:not([hMerge="1"], [vMerge="1"])')
       .toArray()
       .map((cell) => ({
         text: textOf($(cell)),
-        columns: Number(cell.attribs['gridSpan'] ?? cell.attribs['table:number-columns-spanned'] ?? 1),
-        rows: Number(cell.attribs['rowSpan'] ?? cell.attribs['table:number-rows-spanned'] ?? 1),
+        columns: Number(cell.attribs['gridSpan'] ?? 1),
+        rows: Number(cell.attribs['rowSpan'] ?? 1),
       })),
   );
 }

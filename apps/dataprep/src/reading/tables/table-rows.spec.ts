@@ -96,6 +96,11 @@ describe('cells over several rows and columns', () => {
       ['Boat: Sigrun; Fee: 12'],
     ],
     [
+      'one header beside an empty corner',
+      line('th', '', 'Fee') + '<tr><th>May</th><td>30</td></tr>',
+      ['May; Fee: 30'],
+    ],
+    [
       'a title above the headers within the head',
       `<thead><tr><th colspan="3">Fares</th></tr>${line('th', 'From', 'To', 'Price')}</thead>` +
         line('td', 'Alta', 'Bodø', '40'),

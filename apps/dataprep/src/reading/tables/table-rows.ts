@@ -58,16 +58,21 @@ function startsSection(rows: Grid): boolean {
   return beginsTable(own.slice(titlesOf(own)));
 }
 
-/** The number of rows with a single cell at the top of a table of several columns. */
-function titlesOf(grid: Grid): number {
-  return Math.max(
-    0,
-    grid.findIndex((row) => countCells(row) > 1),
-  );
+/**
+ * The number of rows with a single text at the top of a table of several columns. A marked header beside an empty corner
+ * is not a title.
+ */
+function titlesOf(grid: Grid, headerRows = 0): number {
+  const found = grid.findIndex((row, at) => {
+    if (countCells(row) > 1) return true;
+    const [only] = cellsOf(row);
+    return only !== undefined && only.column > 0 && (at < headerRows || only.names === 'columns');
+  });
+  return Math.max(0, found);
 }
 
 function gridBlocks(grid: Grid, table: SourceTable): DocumentBlock[] {
-  const above = table.startsWithHeaders ? prefaceOf(grid) : titlesOf(grid);
+  const above = table.startsWithHeaders ? prefaceOf(grid) : titlesOf(grid, table.headerRows);
   const titles = grid.slice(0, above).map(cellsOf);
   const rows = table.startsWithHeaders ? fillGroups(grid.slice(above)) : grid.slice(above);
   const count = countHeaderRows(rows, { ...table, headerRows: (table.headerRows ?? 0) - above });
