@@ -40,10 +40,22 @@ const openWebUi = {
   },
 };
 
+/** `npm run test:attacks`: one key attacks a stack while another one uses it; it needs a machine without other work. */
+const attacks = {
+  extends: true as const,
+  test: {
+    ...common,
+    name: 'attacks',
+    include: ['test/attacks/**/*.spec.ts'],
+    maxWorkers: 1,
+  },
+};
+
 export default defineConfig({
   test: {
     projects: [
       ...(process.env.MEGANEST_TEST_OPEN_WEBUI === 'true' ? [openWebUi] : []),
+      ...(process.env.MEGANEST_TEST_ATTACKS === 'true' ? [attacks] : []),
       {
         extends: true,
         test: {

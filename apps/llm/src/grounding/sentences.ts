@@ -13,15 +13,23 @@ export function* sentencesIn(text: string): Generator<string, void, void> {
   for (const block of text.split(structuralBreak)) yield* blockSentences(normalizeWhitespace(block));
 }
 
-/** Splits at spaces after sentences. Sentences without a space between them, as in Chinese, stay together. */
+/** Maximum characters of sentences without a space between them that stay together. */
+const maxTogether = 4_096;
+
+/**
+ * Splits at spaces after sentences. Sentences without a space between them, as in Chinese, stay together, up to some
+ * thousand characters.
+ */
 function* blockSentences(block: string): Generator<string, void, void> {
   let open: string[] = [];
+  let length = 0;
   for (const sentence of sentencesWithin(block)) {
     // Looking at the end of a text that grows piece by piece would copy it each time.
     open.push(sentence);
-    if (!sentence.endsWith(' ')) continue;
+    length += sentence.length;
+    if (!sentence.endsWith(' ') && length < maxTogether) continue;
     yield open.join('').trimEnd();
-    open = [];
+    [open, length] = [[], 0];
   }
   if (open.length > 0) yield open.join('');
 }

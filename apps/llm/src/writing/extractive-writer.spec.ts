@@ -87,7 +87,7 @@ describe('ExtractiveWriter', () => {
         for await (const chunk of writeSummary({ text: piece.repeat(count), type: 'auto' }, writer, signal))
           expect(chunk.choice).toBe(0);
       });
-      expect(held).toBeLessThan(1_000);
+      expect(held).toBeLessThan(500);
     },
   );
 });

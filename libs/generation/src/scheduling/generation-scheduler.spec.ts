@@ -201,6 +201,28 @@ describe('GenerationScheduler', () => {
     expect(order).toEqual(['a1', 'a2', 'b1', 'b2', 'b3']);
   });
 
+  it('keeps the passes narrow while another client with few answers has some', async () => {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now++);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const backend = new CountingBackend(16);
+    const run = start(backend, 16);
+    const parameters = { max_tokens: 30, ignore_eos: true };
+    const ofBob = run([10], { ...parameters, n: 16 }, undefined, 'bob');
+    const ofAlice = run([22], { ...parameters, max_tokens: 10 }, undefined, 'alice');
+    let shared = 0;
+    await ofAlice.done.then(() => (shared = backend.diary.length));
+    await ofBob.done;
+    const widths = backend.diary
+      .slice(0, shared)
+      .filter((pass) => pass.startsWith('answers'))
+      .map((pass) => pass.split(' ').length - 1);
+    expect(widths.filter((width) => width > 5).length).toBeLessThanOrEqual(2);
+    expect(backend.diary.some((pass) => pass.split(' ').length === 17)).toBe(true);
+    expect(ofBob.tokens()).toHaveLength(16 * 30);
+    expect(ofAlice.tokens().slice(0, 3)).toEqual([23, 24, 25]);
+  });
+
   it('reads the short prompt of one client between the long prompts of another', async () => {
     const backend = new CountingBackend();
     const run = start(backend, 8);

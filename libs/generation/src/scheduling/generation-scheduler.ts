@@ -1,6 +1,7 @@
 import { ClientShares } from '#batching';
 import type { Completion } from '../output/completion.js';
 import { DraftGain, type DraftMode } from './draft-gain.js';
+import { inFairPass } from './fair-pass.js';
 import { GenerationTask, type GenerationModel, type GenerationWork } from './generation-task.js';
 
 /**
@@ -43,6 +44,9 @@ export class GenerationScheduler {
   private waiting: GenerationTask[] = [];
   private running: GenerationTask[] = [];
   private working = false;
+  /** The number of the latest pass of each completion. */
+  private readonly latest = new WeakMap<Completion, number>();
+  private passes = 0;
   private readonly pacer = new PrefillPacer();
   /** Tokens of the admitted requests, and of the read prompts. */
   private readonly admitted = new ClientShares();
@@ -74,7 +78,7 @@ export class GenerationScheduler {
     while (this.waiting.length > 0 || this.running.length > 0) {
       this.dropCancelled();
       this.admit();
-      const completions = this.activeCompletions();
+      const completions = inFairPass(this.activeCompletions(), ({ task }) => task.client, this.latest);
       if (completions.length === 0 || this.pacer.allowsPrefill) await this.prefillOne();
       await this.advanceAll(completions);
     }
@@ -158,6 +162,8 @@ export class GenerationScheduler {
 
   private async advanceGroup(group: readonly ActiveCompletion[]): Promise<void> {
     const tasks = [...new Set(group.map(({ task }) => task))];
+    this.passes += 1;
+    for (const { completion } of group) this.latest.set(completion, this.passes);
     await this.pass(tasks, async () => {
       const startedAt = performance.now();
       // Several tokens of one completion widen the pass for all; completions that were too close to call need a
