@@ -132,7 +132,7 @@ export function withoutInvisible(name: string): string {
 /** True for a name that a reader takes for that of a vector store. */
 function looksLikeVectorStore(name: string): boolean {
   const plain = withoutInvisible(name).normalize('NFKC').trim().toLowerCase();
-  return isVectorStore([...plain.slice(0, 3)].map((letter) => lookAlikes[letter] ?? letter).join(''));
+  return isVectorStore(plain.replaceAll(/[νѵѕ]/g, (letter) => lookAlikes[letter] ?? letter));
 }
 
 /** The name of a collection. Two names that look the same to a reader of a list are not accepted. */

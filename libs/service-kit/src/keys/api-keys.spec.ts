@@ -113,6 +113,7 @@ describe('API_KEYS_FILE', () => {
     expect(ask('reader', 'DELETE', '/v1/dataprep/jobs/:id')).toThrow('scope write');
     expect(ask('writer', 'POST', '/v1/dataprep/ingest')).not.toThrow();
     expect(ask('writer', 'GET', '/metrics')).toThrow('The API key bob does not have the scope admin');
+    expect(ask('writer', 'GET', '/v1/instances')).toThrow('scope admin');
     expect(ask('admin', 'GET', '/v1/statistics')).not.toThrow();
     expect(ask('admin', 'POST', '/v1/dataprep/ingest')).not.toThrow();
     expect(ask('none', 'GET', '/v1/models')).toThrow(/Incorrect/);
