@@ -20,7 +20,7 @@ export const bodyBounds: JsonBounds = {
   containers: 20_000,
   values: 100_000,
   elements: 20_000,
-  keys: 5_000,
+  keys: 2_048,
 };
 
 /** Bounds of a body that may hold texts as tokens: OpenAI's limit of a request is 300,000 tokens. */
