@@ -48,7 +48,9 @@ export function passagesAsText(passages: readonly Passage[]): string {
 }
 
 function labelOf({ title, filename, heading, page, document, passage }: Passage): string {
-  const name = [title ?? filename, heading].filter(Boolean).join(' › ');
+  // The title of a document is usually its first heading, too.
+  const isTitled = title !== undefined && heading?.startsWith(title) === true;
+  const name = [isTitled ? undefined : (title ?? filename), heading].filter(Boolean).join(' › ');
   const details = [
     title === undefined ? undefined : filename,
     page === undefined ? undefined : `page ${page}`,
