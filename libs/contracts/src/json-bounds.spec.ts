@@ -42,6 +42,6 @@ describe('assertJsonBounds', () => {
     expect(() => assertJsonBounds(`[${'{},'.repeat(3_400_000)}{}]`)).toThrow(
       `more than ${bodyBounds.containers} objects`,
     );
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 });

@@ -15,7 +15,7 @@ describe('parseOrThrow', () => {
     expect(() => parseOrThrow(z.looseObject({ items: z.array(item) }), { items: numbers })).toThrow(
       expect.objectContaining({ code: 'invalid_request', param: 'items[0]' }),
     );
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it('refuses a list that is too long by its length, also in a union', () => {

@@ -78,6 +78,6 @@ describe('parseIngestFields', () => {
   ])('refuses %s', (_name, fields, reason) => {
     const start = performance.now();
     expect(() => parseIngestFields(fields, 10)).toThrow(reason);
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 });

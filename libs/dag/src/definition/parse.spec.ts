@@ -290,6 +290,6 @@ describe('the size of a file', () => {
   ])('is refused before it is parsed where it has too many %s', (_name, text, word) => {
     const start = performance.now();
     expect(() => readMegaServiceSource(text, 'large.yaml')).toThrow(word);
-    expect(performance.now() - start).toBeLessThan(100);
+    expect(performance.now() - start).toBeLessThan(1_000);
   });
 });
