@@ -29,6 +29,7 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   growth: () => import('./services/growth.js'),
   answers: () => import('./answers/subject.js'),
   evidence: () => import('./evidence/subject.js'),
+  documents: () => import('./documents/subject.js'),
   'evidence-latency': () => import('./evidence/latency.js'),
   soak: () => import('./services/soak.js'),
   transcription: () => import('./asr/transcription.js'),

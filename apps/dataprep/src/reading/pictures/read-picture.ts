@@ -1,4 +1,3 @@
-import UTIF from 'utif2';
 import type { Picture } from '#vision';
 import type { PageContent } from '../pdf/content/page-content.js';
 import { layOutPages } from '../pdf/layout/lay-out-pages.js';
@@ -47,6 +46,7 @@ async function* picturesOf(
     });
     return;
   }
+  const { default: UTIF } = await import('utif2');
   const buffer = new Uint8Array(bytes).buffer;
   const pages = UTIF.decode(buffer).filter((page) => page['t256'] !== undefined);
   if (pages.length > maxScannedPages)

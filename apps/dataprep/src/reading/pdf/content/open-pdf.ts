@@ -7,10 +7,9 @@ export type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 export type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
 
 /** Folder of the tables that map the codes of Chinese, Japanese and Korean fonts; unpdf contains none of them. */
-const cMapUrl = join(
-  dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json')),
-  `cmaps${sep}`,
-);
+function findCMaps(): string {
+  return join(dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json')), `cmaps${sep}`);
+}
 
 /** Opens a PDF. Throws `unsupported_file` for a damaged file and for a file with a password. */
 export async function openPdf(bytes: Uint8Array, filename: string): Promise<PdfDocument> {
@@ -22,7 +21,7 @@ export async function openPdf(bytes: Uint8Array, filename: string): Promise<PdfD
       {
         // Errors only.
         verbosity: 0,
-        cMapUrl,
+        cMapUrl: findCMaps(),
         cMapPacked: true,
         // Glyph names, for ligatures without a character of their own.
         fontExtraProperties: true,

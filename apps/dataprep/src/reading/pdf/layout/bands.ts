@@ -12,6 +12,10 @@ const wide = 0.9;
 const narrow = 0.3;
 /** Fewer rows with narrow gutters are aligned by chance. */
 const minNarrowRows = 4;
+/** Share of the rows that have words on both sides: cells with several lines leave rows without. */
+const minShared = 0.4;
+/** Share of the cells of a narrow column that begin or end at its border. */
+const minAligned = 0.6;
 /** So many rows at most may come before the first one with words on both sides of a gutter. */
 const maxOpenRows = 8;
 
@@ -168,14 +172,18 @@ function intersect(some: readonly Gutter[], others: readonly Gutter[], minWidth:
 /** Whether the words right of a gutter begin, or those left of it end, at one place in all rows. */
 function isAligned(rows: readonly PageRow[], gutter: Gutter): boolean {
   const both = rows.filter((row) => isShared(row, gutter));
-  if (both.length < minNarrowRows || both.length < rows.length * 0.7) return false;
+  if (both.length < minNarrowRows || both.length < rows.length * minShared) return false;
   const begins = both.map(({ words }) =>
     Math.min(...words.map(({ x }) => x).filter((x) => x >= gutter.right - 0.1)),
   );
   const ends = both.map(({ words }) =>
     Math.max(...words.map(({ x, width }) => x + width).filter((x) => x <= gutter.left + 0.1)),
   );
-  return spread(begins) < 1 || spread(ends) < 1;
+  return areAt(Math.min(...begins), begins) || areAt(Math.max(...ends), ends);
 }
 
-const spread = (numbers: readonly number[]) => Math.max(...numbers) - Math.min(...numbers);
+/** Whether most of the places are at one; the others are cells of further columns in rows where this one is empty. */
+function areAt(place: number, places: readonly number[]): boolean {
+  const near = places.filter((each) => Math.abs(each - place) < 1);
+  return near.length >= minNarrowRows && near.length >= minAligned * places.length;
+}

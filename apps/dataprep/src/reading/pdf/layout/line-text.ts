@@ -14,7 +14,7 @@ export function textOfLine(words: readonly PageWord[], { y, size }: Pick<PageRow
   const parts: string[] = [];
   let end = -Infinity;
   for (const word of spaced) {
-    const isIndex = word.size < 0.8 * size && word.y - y > 0.15 * size;
+    const isIndex = word.size < 0.9 * size && word.y - y > 0.15 * size;
     const text =
       isIndex && /^\d+$/.test(word.text)
         ? word.text.replaceAll(/\d/g, (digit) => superscripts[Number(digit)]!)

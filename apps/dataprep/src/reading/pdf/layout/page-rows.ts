@@ -10,7 +10,7 @@ export interface PageRow {
 /** Words on one line differ in height by less than this share of their size. */
 const sameLine = 0.35;
 /** Up to this share of the size of its neighbor a word may be an index. */
-const maxIndexSize = 0.8;
+const maxIndexSize = 0.9;
 
 /** Groups words by their height, from the top to the bottom. Indices belong to the line of their neighbor. */
 export function rowsOf(words: readonly PageWord[]): PageRow[] {
