@@ -33,7 +33,7 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   READER_MODEL_ID: z.string().optional(),
   /** Precision of the weights of a local model; auto: int8 where it fits into the free memory, otherwise int4. */
   LLM_WEIGHTS: z.enum(['auto', 'int4', 'int8', 'fp32']).default('auto'),
-  /** int4 weights per scale: 128, or 32, which is more exact and slower; default: by the width of the model. */
+  /** Weights per scale: 32, or 128, which is less exact; default: 32 with int4, a whole output with int8. */
   LLM_WEIGHTS_BLOCK: z.enum(['32', '128']).optional(),
   /** An OpenAI-compatible server (vLLM, TGI, Ollama, OVMS) to use in place of a local model. */
   LLM_ENDPOINT: z.url().optional(),

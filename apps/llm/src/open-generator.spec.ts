@@ -153,7 +153,10 @@ it.each([
     /^LLM_WEIGHTS: applies only to a local model/,
   ],
   [{ LLM_WEIGHTS: 'int8', DEVICE: 'webgpu' }, /^LLM_WEIGHTS: int8 runs on the processor; DEVICE is webgpu/],
-  [{ LLM_WEIGHTS: 'int8', LLM_WEIGHTS_BLOCK: '32' }, /^LLM_WEIGHTS_BLOCK: needs LLM_WEIGHTS=int4 or auto/],
+  [
+    { LLM_WEIGHTS: 'fp32', LLM_WEIGHTS_BLOCK: '32' },
+    /^LLM_WEIGHTS_BLOCK: needs LLM_WEIGHTS=int4, int8 or auto/,
+  ],
 ])('refuses weights that would have no effect: %o', async (variables, message) => {
   await expect(openGenerator(environmentOf(variables), profile)).rejects.toThrow(message);
 });

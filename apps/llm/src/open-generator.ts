@@ -60,9 +60,6 @@ function checkWeights({ LLM_ENDPOINT, LLM_WEIGHTS, LLM_WEIGHTS_BLOCK, DEVICE }: 
     throw new Error('LLM_WEIGHTS: applies only to a local model; unset it or LLM_ENDPOINT');
   if (isRounded && (DEVICE === 'webgpu' || DEVICE === 'cuda'))
     throw new Error(`LLM_WEIGHTS: ${LLM_WEIGHTS} runs on the processor; DEVICE is ${DEVICE}`);
-  if (
-    LLM_WEIGHTS_BLOCK !== undefined &&
-    (LLM_ENDPOINT !== undefined || LLM_WEIGHTS === 'int8' || LLM_WEIGHTS === 'fp32')
-  )
-    throw new Error('LLM_WEIGHTS_BLOCK: needs LLM_WEIGHTS=int4 or auto, and a local model');
+  if (LLM_WEIGHTS_BLOCK !== undefined && (LLM_ENDPOINT !== undefined || LLM_WEIGHTS === 'fp32'))
+    throw new Error('LLM_WEIGHTS_BLOCK: needs LLM_WEIGHTS=int4, int8 or auto, and a local model');
 }

@@ -5,6 +5,7 @@ import { CacheMirrors } from './cache-mirror.js';
 import { CachedAttention, type TokenPlace } from './cached-attention.js';
 import { KernelMemory, type ThreadTeam } from './kernels.js';
 import {
+  hasReadableHead,
   isSupported,
   paddedRows,
   stripeBytes,
@@ -125,6 +126,7 @@ export class KernelDecoder {
     const tensors = await OnnxTensors.open(model.onnxPath);
     let memory: KernelMemory | undefined;
     try {
+      if (!hasReadableHead(shape, tensors)) return undefined;
       const perPosition = bytesPerPosition(model);
       const positions = (Math.min(limits.maxBytes, mostBytes) - weightBytes(shape, tensors)) / perPosition;
       const longest = Math.min(maxPositions, shape.contextLength + positionStep - 1, positions);

@@ -274,6 +274,11 @@ export function weightBytes(shape: DecoderShape, tensors: OnnxTensors): number {
   return layers * perLayer.reduce((sum, bytes) => sum + bytes, 0) + embeddings;
 }
 
+/** The kernels read an output layer with a scale for each output: it may be the table of embeddings too. */
+export function hasReadableHead({ tiedEmbeddings }: DecoderShape, tensors: OnnxTensors): boolean {
+  return storedLayer(tensors, tiedEmbeddings ? 'model.embed_tokens' : 'lm_head').planes === 0;
+}
+
 /** The numbers that kernels read in steps of 16 must be multiples of it. */
 export function isSupported(shape: DecoderShape, { weights }: CompiledDecoder): boolean {
   const lengths = [shape.hiddenSize, shape.feedForward, shape.heads * shape.headDim, shape.headDim];

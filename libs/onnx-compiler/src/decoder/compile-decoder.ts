@@ -22,10 +22,11 @@ export interface CompileDecoderOptions {
   readonly cacheDir: string;
   /**
    * `int8`: one scale per output channel, activations quantized row by row. `int4`: one scale per block, activations
-   * quantized block by block; queries, keys, values, embeddings and output layer in 8 bits.
+   * quantized block by block; queries, keys, values, embeddings and output layer in 8 bits. `int8` with a `block`: the
+   * weights of all layers and their activations block by block.
    */
   readonly weights: WeightPrecision;
-  /** Weights that share a scale with `int4`; default 128, or 32 for a small model. */
+  /** Weights that share a scale; default 32 with `int4`, a whole output with `int8`. */
   readonly block?: BlockSize;
   /** `int8`: a KV cache of a quarter of the size, faster from about 256 positions on. */
   readonly kv: KvPrecision;
@@ -81,7 +82,7 @@ export async function compileDecoder(
   modelDirectory: string,
   options: CompileDecoderOptions,
 ): Promise<CompiledDecoder> {
-  const arithmetic = await chooseArithmetic(modelDirectory, options);
+  const arithmetic = await chooseArithmetic(options);
   const compiled = await compileOnce(modelDirectory, options.cacheDir, cacheKey(arithmetic), (target) =>
     writeDecoder(modelDirectory, target, arithmetic),
   );
@@ -93,7 +94,7 @@ export async function findCompiledDecoder(
   modelDirectory: string,
   options: CompileDecoderOptions,
 ): Promise<CompiledDecoder | undefined> {
-  const arithmetic = await chooseArithmetic(modelDirectory, options);
+  const arithmetic = await chooseArithmetic(options);
   const found = await findCompiled<Description>(modelDirectory, options.cacheDir, cacheKey(arithmetic));
   return found && describe(found, options);
 }
@@ -108,11 +109,11 @@ interface Arithmetic {
   readonly kernel: IntegerKernel;
 }
 
-async function chooseArithmetic(modelDirectory: string, options: CompileDecoderOptions): Promise<Arithmetic> {
+async function chooseArithmetic(options: CompileDecoderOptions): Promise<Arithmetic> {
   const { weights, kv } = options;
   const isExact = weights === 'fp32' && kv === 'float';
   const kernel = isExact ? 'exact' : (options.kernel ?? (await detectIntegerKernel()));
-  return { linear: await linearMode(modelDirectory, options), kv, kernel };
+  return { linear: linearMode(options), kv, kernel };
 }
 
 const cacheKey = (arithmetic: Arithmetic): object => ({ kind: 'decoder', ...arithmetic });
@@ -124,16 +125,11 @@ function describe(
   return { onnxPath: join(directory, 'model.onnx'), ...description, weights, kv };
 }
 
-/** Below this size, 4 bits in large blocks are too inaccurate. */
-const smallHiddenSize = 512;
-
-async function linearMode(
-  modelDirectory: string,
-  { weights, block }: Pick<CompileDecoderOptions, 'weights' | 'block'>,
-): Promise<LinearMode> {
-  if (weights !== 'int4') return weights === 'fp32' ? 'fp32' : 'int8-row';
-  const { hiddenSize } = await readDecoderShape(modelDirectory);
-  return { bits: 4, block: block ?? (hiddenSize < smallHiddenSize ? 32 : 128), zeroPoints: true };
+function linearMode({ weights, block }: Pick<CompileDecoderOptions, 'weights' | 'block'>): LinearMode {
+  if (weights === 'fp32') return 'fp32';
+  // Larger blocks lose twice as much with 4 bits (docs/benchmarks.md).
+  if (weights === 'int4') return { bits: 4, block: block ?? 32, zeroPoints: true };
+  return block ? { bits: 8, block, zeroPoints: false } : 'int8-row';
 }
 
 async function writeDecoder(

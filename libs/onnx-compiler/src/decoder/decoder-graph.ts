@@ -148,7 +148,8 @@ export class DecoderGraphWriter {
     this.attentionInput = isBlocks
       ? new LinearLayers(this.graph, { ...linear, bits: 8, zeroPoints: false })
       : this.linear;
-    this.output = isBlocks ? new LinearLayers(this.graph, 'int8-row') : this.linear;
+    const isInt4 = isBlocks && linear.bits === 4;
+    this.output = isInt4 ? new LinearLayers(this.graph, 'int8-row') : this.linear;
   }
 
   write(): Graph {
