@@ -19,11 +19,12 @@ export type DocumentType =
   | 'eml'
   | 'mbox'
   | 'srt'
+  | 'notebook'
   | 'picture';
 
 /** Supported types, for the error of an unsupported file. */
 export const supportedTypes =
-  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, mbox, mhtml, srt, png, jpeg, webp, tiff';
+  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, mbox, mhtml, srt, vtt, ipynb, png, jpeg, webp, tiff';
 
 const typesByExtension: Record<string, DocumentType> = {
   md: 'markdown',
@@ -50,6 +51,8 @@ const typesByExtension: Record<string, DocumentType> = {
   mhtml: 'eml',
   mbox: 'mbox',
   srt: 'srt',
+  vtt: 'srt',
+  ipynb: 'notebook',
   png: 'picture',
   jpg: 'picture',
   jpeg: 'picture',
@@ -73,7 +76,7 @@ const signedTypes: ReadonlySet<DocumentType> = new Set([
 /** Extensions of files that are read as plain text. */
 const textExtensions = new Set(
   (
-    'txt text log rst org adoc tex vtt yaml yml toml ini cfg conf env xml sql sh ' +
+    'txt text log rst org adoc tex yaml yml toml ini cfg conf env xml sql sh ' +
     'js mjs cjs ts tsx jsx py java kt go rs c h cc cpp hpp cs rb php swift scala lua r'
   ).split(' '),
 );
@@ -88,6 +91,8 @@ const typesByMime: Record<string, DocumentType> = {
   'application/mbox': 'mbox',
   'application/x-subrip': 'srt',
   'text/srt': 'srt',
+  'text/vtt': 'srt',
+  'application/x-ipynb+json': 'notebook',
   'application/x-ndjson': 'json-lines',
   'application/jsonl': 'json-lines',
   'text/csv': 'csv',

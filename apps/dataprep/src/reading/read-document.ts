@@ -11,6 +11,7 @@ import { readPicture } from './pictures/read-picture.js';
 import { readPlainText } from './read-plain-text.js';
 import { readRtf } from './read-rtf.js';
 import { readSrt } from './read-srt.js';
+import { readNotebook } from './text-formats/read-notebook.js';
 import { readCsv } from './sheets/read-csv.js';
 import { readXlsx } from './sheets/read-xlsx.js';
 import { readDocx } from './word/read-docx.js';
@@ -59,6 +60,7 @@ const textReaders: Partial<Record<DocumentType, TextReader>> = {
   'json-lines': readJsonLines,
   csv: readCsv,
   srt: readSrt,
+  notebook: readNotebook,
 };
 
 /** Reads a file of any supported type. Throws `unsupported_file`, which names the file and the reason. */

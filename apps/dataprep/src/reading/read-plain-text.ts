@@ -4,6 +4,12 @@ const listMarker = /^\s*(?:[-*•‣◦+]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)/;
 const bulletMarker = /^\s*[-*•‣◦+]\s+/;
 const underline = /^\s*(={3,}|-{3,}|~{3,})\s*$/;
 
+/** Colors and other codes for terminals, as in logs. */
+const terminalCodes = new RegExp(
+  `${String.fromCharCode(27)}(?:\\[[0-9;?]*[A-Za-z]|\\][^\\u0007]*\\u0007)`,
+  'g',
+);
+
 /** Minimum width at which a text may have been wrapped. */
 const leastMargin = 40;
 
@@ -15,6 +21,7 @@ const leastMargin = 40;
  */
 export function readPlainText(text: string): ParsedDocument {
   const groups = text
+    .replaceAll(terminalCodes, '')
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll('\f', '\n\n')
     .split(/\n[^\S\n]*\n/)

@@ -9,7 +9,7 @@ import {
 import { revisedText } from '../revisions.js';
 import type { TableCell } from '../tables/table-grid.js';
 import { tableBlocks } from '../tables/table-rows.js';
-import { attributeOf, elementsOf, nameOf, type XmlElement, type XmlNode } from '../word/xml-nodes.js';
+import { attributeOf, elementsOf, nameOf, type XmlElement, type XmlNode } from './xml-nodes.js';
 import { XmlArchive, type XmlDocument } from './archive.js';
 
 /** Parts that are not text of the document: comments of reviewers, deleted changes, forms, the table of contents. */

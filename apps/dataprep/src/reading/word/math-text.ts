@@ -6,7 +6,7 @@ import {
   textWithin,
   valueOf,
   type XmlElement,
-} from './xml-nodes.js';
+} from '../archives/xml-nodes.js';
 
 const superscripts = new Map(
   Array.from('0123456789+-=()ni').map((letter, at) => [letter, Array.from('⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ')[at]!]),

@@ -1,5 +1,5 @@
 import type { XmlDocument } from '../archives/archive.js';
-import { attributeOf, childOf, elementsOf, nameOf, valueOf, type XmlElement } from './xml-nodes.js';
+import { attributeOf, childOf, elementsOf, nameOf, valueOf, type XmlElement } from '../archives/xml-nodes.js';
 
 interface Level {
   format: string;

@@ -12,7 +12,7 @@ import {
   textWithin,
   valueOf,
   type XmlElement,
-} from './xml-nodes.js';
+} from '../archives/xml-nodes.js';
 
 /** What the paragraphs of a document share. */
 export interface WordContext {

@@ -10,7 +10,14 @@ import {
 import { Numbering } from './numbering.js';
 import { WordBlocks } from './word-blocks.js';
 import { wordStyles } from './word-styles.js';
-import { attributeOf, childOf, elementsOf, nameOf, textWithin, type XmlElement } from './xml-nodes.js';
+import {
+  attributeOf,
+  childOf,
+  elementsOf,
+  nameOf,
+  textWithin,
+  type XmlElement,
+} from '../archives/xml-nodes.js';
 
 const usualPath = 'word/document.xml';
 

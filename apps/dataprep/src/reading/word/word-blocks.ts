@@ -9,7 +9,15 @@ import { tableBlocks } from '../tables/table-rows.js';
 import type { Numbering } from './numbering.js';
 import { ParagraphReader, type WordContext } from './paragraph-text.js';
 import { listOf, outlineLevel } from './word-styles.js';
-import { attributeOf, childOf, elementsOf, isOn, nameOf, valueOf, type XmlElement } from './xml-nodes.js';
+import {
+  attributeOf,
+  childOf,
+  elementsOf,
+  isOn,
+  nameOf,
+  valueOf,
+  type XmlElement,
+} from '../archives/xml-nodes.js';
 
 /** What the blocks of a document share. */
 export interface WordParts extends WordContext {

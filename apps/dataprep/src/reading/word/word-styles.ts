@@ -1,5 +1,13 @@
 import type { XmlDocument } from '../archives/archive.js';
-import { attributeOf, childOf, elementsOf, isOn, nameOf, valueOf, type XmlElement } from './xml-nodes.js';
+import {
+  attributeOf,
+  childOf,
+  elementsOf,
+  isOn,
+  nameOf,
+  valueOf,
+  type XmlElement,
+} from '../archives/xml-nodes.js';
 
 /** What a style says about its text. */
 export interface WordStyle {

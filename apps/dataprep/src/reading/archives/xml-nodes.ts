@@ -1,4 +1,4 @@
-import type { XmlDocument } from '../archives/archive.js';
+import type { XmlDocument } from './archive.js';
 
 /** A node of a parsed XML file. */
 export type XmlNode = ReturnType<XmlDocument>['0'];
