@@ -189,7 +189,9 @@ describe('OPEA', () => {
         urls,
         folder.path,
       ))
-        expect({ line, ok: status >= 200 && status < 300, said }).toMatchObject({ ok: true });
+        expect({ line, ok: status >= 200 && status < 300, said }, `${line}: ${status} ${said}`).toMatchObject(
+          { ok: true },
+        );
     await folder.remove();
   });
 

@@ -30,6 +30,9 @@ const messageSchema = z.looseObject({
 });
 const messagesSchema = z.union([messageSchema, z.array(messageSchema)]);
 
+/** What a client of Streamable HTTP has to accept. */
+const bothTypes = 'application/json, text/event-stream';
+
 /** The MCP server: Streamable HTTP at `/mcp`, and the transport of older clients at `/sse`. */
 @Controller()
 export class McpController {
@@ -164,7 +167,8 @@ export class McpController {
     await server.connect(transport);
     reply.raw.once('close', () => void server.close());
     // The answer is JSON, which each caller takes.
-    request.raw.rawHeaders.push('accept', 'application/json, text/event-stream');
+    request.raw.headers.accept = bothTypes;
+    request.raw.rawHeaders.push('accept', bothTypes);
     await this.#handle(transport, { request, reply, call, body });
   }
 
