@@ -1,43 +1,53 @@
 /**
- * Directions. A lib may use itself, the leaves, the foundation and the libs that are named here.
- * apps → dataprep-api, audio-api → the rest.
+ * Directions. A lib may use itself, the leaves and the libs that are named here. The areas below `libs` in their order:
+ * apps → api, answers → platform, engine → platform/contracts, platform/foundation.
  */
-const leaf = ['contracts', 'paths', 'retry', 'wav', 'webassembly'];
-const foundation = [...leaf, 'batching', 'text'];
+const leaf = ['platform/contracts', 'platform/foundation', 'engine/webassembly'];
 const kits = {
-  'service-kit': [],
-  messaging: [],
-  storage: [],
-  dag: [],
-  'local-stack': [],
-  'openai-api': [],
-  responses: [],
-  'onnx-compiler': [],
-  models: ['onnx-compiler'],
-  grammar: ['models'],
-  vision: ['models', 'onnx-compiler'],
-  generation: ['grammar', 'models', 'onnx-compiler', 'vision'],
-  encoders: ['models', 'onnx-compiler'],
-  speech: ['models', 'onnx-compiler'],
-  'remote-engines': ['encoders', 'generation', 'speech', 'models'],
-  'speech-synthesis': ['models', 'speech', 'remote-engines'],
+  'platform/service-kit': [],
+  'platform/messaging': [],
+  'platform/storage': [],
+  'platform/dag': [],
+  'platform/local-stack': [],
+  'api/openai-api': [],
+  'api/responses': [],
+  'answers/questions': [],
+  'answers/evidence': ['answers/questions'],
+  'answers/citations': ['answers/evidence', 'answers/questions', 'engine/encoders', 'engine/generation'],
+  'engine/onnx-compiler': [],
+  'engine/models': ['engine/onnx-compiler'],
+  'engine/grammar': ['engine/models'],
+  'engine/vision': ['engine/models', 'engine/onnx-compiler'],
+  'engine/generation': ['engine/grammar', 'engine/models', 'engine/onnx-compiler', 'engine/vision'],
+  'engine/encoders': ['engine/models', 'engine/onnx-compiler'],
+  'answers/extractive': [
+    'answers/citations',
+    'answers/evidence',
+    'answers/questions',
+    'engine/encoders',
+    'engine/generation',
+  ],
+  'engine/speech': ['engine/models', 'engine/onnx-compiler'],
+  'engine/remote-engines': ['engine/encoders', 'engine/generation', 'engine/speech', 'engine/models'],
+  'engine/speech-synthesis': ['engine/models', 'engine/speech', 'engine/remote-engines'],
 };
 const libs = (names) => `^libs/(${names.join('|')})/`;
+const named = (path) => path.replace('/', '-');
 const tests = '\\.(spec|fixture)\\.ts$';
 
 /** Shared HTTP APIs stand between the apps and the kits. */
-const apiKits = ['dataprep-api', 'audio-api'];
+const apiKits = ['api/dataprep-api', 'api/audio-api'];
 
 const kitRules = Object.entries(kits).map(([name, below]) => ({
-  name: `${name}-points-down`,
+  name: `${named(name)}-points-down`,
   severity: 'error',
   from: { path: libs([name]), pathNot: tests },
-  to: { path: '^libs/', pathNot: libs([name, ...below, ...foundation]) },
+  to: { path: '^libs/', pathNot: libs([name, ...below, ...leaf]) },
 }));
 
 /** Nobody imports past a lib's index. */
-const indexRules = [...foundation, ...Object.keys(kits), ...apiKits, 'testing'].map((name) => ({
-  name: `${name}-through-its-index`,
+const indexRules = [...leaf, ...Object.keys(kits), ...apiKits, 'platform/testing'].map((name) => ({
+  name: `${named(name)}-through-its-index`,
   severity: 'error',
   from: { path: '^(apps|libs|test|bench)/', pathNot: libs([name]) },
   to: { path: `^libs/${name}/src/`, pathNot: [`^libs/${name}/src/index[.]ts$`, '\\.fixture\\.ts$'] },
@@ -62,23 +72,20 @@ module.exports = {
     },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
-      name: 'contracts-is-a-leaf',
+      name: 'leaves-are-leaves',
       severity: 'error',
       from: { path: libs(leaf) },
       to: { path: '^libs/', pathNot: libs(leaf) },
     },
-    ...['batching', 'text'].map((name) => ({
-      name: `${name}-points-down`,
-      severity: 'error',
-      from: { path: libs([name]) },
-      to: { path: '^libs/', pathNot: libs([...leaf, name]) },
-    })),
     ...kitRules,
     {
       name: 'api-kits-point-down',
       severity: 'error',
       from: { path: libs(apiKits) },
-      to: { path: '^libs/', pathNot: libs([...apiKits, 'service-kit', 'messaging', ...foundation]) },
+      to: {
+        path: '^libs/',
+        pathNot: libs([...apiKits, 'platform/service-kit', 'platform/messaging', ...leaf]),
+      },
     },
     { name: 'no-lib-imports-an-app', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
     {
@@ -97,19 +104,19 @@ module.exports = {
     {
       name: 'production-does-not-import-testing',
       severity: 'error',
-      from: { path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '^libs/testing/'] },
-      to: { path: '^libs/testing/' },
+      from: { path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '^libs/platform/testing/'] },
+      to: { path: '^libs/platform/testing/' },
     },
-    onlyImporter('only-messaging-imports-nats', ['@nats-io'], '^libs/messaging/'),
+    onlyImporter('only-messaging-imports-nats', ['@nats-io'], '^libs/platform/messaging/'),
     onlyImporter(
       'only-storage-imports-pg',
       ['pg', 'pgvector', 'node-pg-migrate'],
-      '^libs/(storage|testing)/',
+      '^libs/platform/(storage|testing)/',
     ),
     onlyImporter(
       'only-engine-libs-import-onnx',
       ['onnxruntime-node', '@xenova/transformers', '@huggingface'],
-      '^libs/(models|onnx-compiler|grammar|generation|encoders|speech|vision)/',
+      '^libs/engine/(models|onnx-compiler|grammar|generation|encoders|speech|vision)/',
     ),
   ],
   options: {

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { builtFile } from '#paths';
+import { builtFile } from '#platform/foundation';
 import { writeSection } from './harness/document.js';
 import { machine } from './harness/markdown.js';
 import type { Subject } from './harness/subject.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { repositoryRoot } from '#testing';
+import { repositoryRoot } from '#platform/testing';
 import { isAllowed, problemsOf } from './check-licenses.mjs';
 import { packagesWithDependencies } from './runtime-packages.mjs';
 

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compileDecoder, compileEncoder, compileSpeech } from '#onnx-compiler';
+import { compileDecoder, compileEncoder, compileSpeech } from '#engine/onnx-compiler';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

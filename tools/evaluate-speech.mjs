@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadTranscriber } from '#speech';
+import { loadTranscriber } from '#engine/speech';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -3,7 +3,7 @@
  * Usage: npm run build && node dist/export-model.js <directory> <target directory> [fp32|int8]
  */
 import { resolve } from 'node:path';
-import { exportModel } from '#onnx-compiler';
+import { exportModel } from '#engine/onnx-compiler';
 
 const [directory, target, weights = 'fp32'] = process.argv.slice(2);
 if (!directory || !target || (weights !== 'fp32' && weights !== 'int8')) {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { projectRoot } from '#paths';
+import { projectRoot } from '#platform/foundation';
 import { expect, it } from 'vitest';
 
 const report = execFileSync(process.execPath, [join(projectRoot, 'tools/measure-code.mjs')], {

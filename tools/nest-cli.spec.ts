@@ -10,7 +10,8 @@ const { projects } = JSON.parse(readFileSync('nest-cli.json', 'utf8')) as {
 const withoutNest = new Set(['apps/web']);
 
 it('nest-cli.json lists each app and each lib', () => {
-  const folders = ['apps', 'libs'].flatMap((parent) =>
+  const areas = readdirSync('libs').map((name) => `libs/${name}`);
+  const folders = ['apps', ...areas].flatMap((parent) =>
     readdirSync(parent).map((name) => `${parent}/${name}`),
   );
   const roots = Object.values(projects).map(({ root }) => root);

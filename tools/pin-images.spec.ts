@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { repositoryRoot } from '#testing';
+import { repositoryRoot } from '#platform/testing';
 import { floatingImages, imageFiles, pinImages } from './pin-images.mjs';
 
 const digest = `sha256:${'0'.repeat(64)}`;

@@ -3,7 +3,7 @@
  * Usage: npm run build && node dist/quantize-checkpoint.js <directory> <target directory>
  */
 import { resolve } from 'node:path';
-import { quantizeCheckpoint } from '#onnx-compiler';
+import { quantizeCheckpoint } from '#engine/onnx-compiler';
 
 const [directory, target] = process.argv.slice(2);
 if (!directory || !target) {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTemporaryDirectory, repositoryRoot } from '#testing';
+import { createTemporaryDirectory, repositoryRoot } from '#platform/testing';
 import { copyRuntimePackages, packagesWithDependencies, runtimePackages } from './runtime-packages.mjs';
 
 const modules = join(repositoryRoot, 'node_modules');

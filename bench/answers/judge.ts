@@ -1,4 +1,4 @@
-import { escapePattern } from '#text';
+import { escapePattern } from '#platform/foundation';
 import type { Answer } from './ask.js';
 import type { Question } from './questions.js';
 

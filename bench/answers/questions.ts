@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '#paths';
+import { projectRoot } from '#platform/foundation';
 import { workbook, type Sheets } from './workbook.js';
 
 /** The half that answers are tuned on, and the half that is looked at once, as totals. */

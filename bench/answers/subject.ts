@@ -3,7 +3,7 @@
  * questions are asked through the gateway with the bundled models.
  */
 import { writeFileSync } from 'node:fs';
-import { startStack } from '#testing';
+import { startStack } from '#platform/testing';
 import type { BenchOptions, Subject } from '../harness/subject.js';
 import { ask, ingest } from './ask.js';
 import { judge } from './judge.js';

@@ -1,6 +1,6 @@
 /** Compares Whisper's log-mel features of half a minute with those of transformers.js, on the same samples. */
 import { WhisperFeatureExtractor } from '@xenova/transformers';
-import { WhisperFeatures } from '#speech';
+import { WhisperFeatures } from '#engine/speech';
 import { interleave } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';

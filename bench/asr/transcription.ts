@@ -7,9 +7,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { env, pipeline } from '@xenova/transformers';
-import { pcmWav } from '#wav';
-import { exportModel } from '#onnx-compiler';
-import { loadTranscriber, type Transcriber } from '#speech';
+import { pcmWav } from '#platform/foundation';
+import { exportModel } from '#engine/onnx-compiler';
+import { loadTranscriber, type Transcriber } from '#engine/speech';
 import { whisperMarks, writeWhisperModel, type WhisperSizes } from '../../test/support/whisper-model.js';
 import { interleave, type Contender } from '../harness/interleave.js';
 import { resultTable } from '../harness/markdown.js';

@@ -24,7 +24,7 @@ import {
   type ServiceName,
   type TestDatabase,
   type TestService,
-} from '#testing';
+} from '#platform/testing';
 import { canMakeDisks, makeSmallDisk, type SmallDisk } from '../../test/support/small-disk.js';
 import { table } from '../harness/markdown.js';
 import { Saboteur } from '../load/saboteur.js';

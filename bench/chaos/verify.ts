@@ -1,4 +1,4 @@
-import { openDatabase } from '#storage';
+import { openDatabase } from '#platform/storage';
 import { collection, type Ledger } from './clients.js';
 import type { Answered } from './persistent-fetch.js';
 

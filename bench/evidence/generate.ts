@@ -1,7 +1,7 @@
 /** Documents that are generated: the manuals of a family of machines, minutes of a board, registers, and a reference of an API. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '#paths';
+import { projectRoot } from '#platform/foundation';
 import { workbook } from '../answers/workbook.js';
 import { drawFrom, type Draw } from './draw.js';
 import { registers, type Register } from './registers.js';

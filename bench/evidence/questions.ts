@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '#paths';
+import { projectRoot } from '#platform/foundation';
 import { readDocuments as readOtherDocuments } from '../answers/questions.js';
 import { generateDocuments, type Document } from './generate.js';
 import { registers } from './registers.js';

@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { projectRoot } from '#paths';
-import { createTemporaryDirectory, startService, startStack, type TestStack } from '#testing';
+import { projectRoot } from '#platform/foundation';
+import { createTemporaryDirectory, startService, startStack, type TestStack } from '#platform/testing';
 import { ingest } from '../answers/ask.js';
 import { halfOf } from '../answers/questions.js';
 import { familySeconds } from '../harness/processes.js';

@@ -1,4 +1,4 @@
-import { escapePattern } from '#text';
+import { escapePattern } from '#platform/foundation';
 
 /** Words of a text without punctuation and articles, for the judgement of answers about prose. */
 function wordsOf(text: string): string {

@@ -7,8 +7,8 @@
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { testData } from '#paths';
-import { startStack } from '#testing';
+import { testData } from '#platform/foundation';
+import { startStack } from '#platform/testing';
 import { quantile } from '../harness/interleave.js';
 import { askAll, ingest, type Asked, type Question } from './ask.js';
 import { holdsLiterally, holdsWords } from './judge.js';

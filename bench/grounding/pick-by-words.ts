@@ -1,6 +1,6 @@
-import type { RetrievedDocument } from '#contracts';
-import { sentencesOf } from '../../apps/llm/src/grounding/sentences.js';
-import { stemsOf } from '../../apps/llm/src/reading/stems.js';
+import type { RetrievedDocument } from '#platform/contracts';
+import { sentencesOf } from '#platform/foundation';
+import { stemsOf } from '#answers/extractive';
 import type { Asked, Question } from './ask.js';
 
 interface Found {

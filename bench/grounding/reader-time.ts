@@ -1,7 +1,6 @@
-import { loadProfile } from '#service-kit';
-import { loadReader } from '#encoders';
-import { readFusion, rankSentences } from '../../apps/llm/src/reading/rank-sentences.js';
-import { readPassages } from '../../apps/llm/src/reading/sentence.js';
+import { loadProfile } from '#platform/service-kit';
+import { loadReader } from '#engine/encoders';
+import { rankSentences, readFusion, readPassages } from '#answers/extractive';
 import { quantile } from '../harness/interleave.js';
 import type { Question } from './ask.js';
 import { search } from './pick-by-words.js';

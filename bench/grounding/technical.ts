@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '#paths';
+import { projectRoot } from '#platform/foundation';
 import type { Question } from './ask.js';
 
 interface Row {

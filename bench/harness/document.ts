@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '#paths';
+import { projectRoot } from '#platform/foundation';
 
 const page = join(projectRoot, 'docs', 'benchmarks.md');
 

@@ -1,4 +1,4 @@
-import { findProgramsWithVector, startNativePostgres } from '#testing';
+import { findProgramsWithVector, startNativePostgres } from '#platform/testing';
 
 /** Native Postgres where one with pgvector is at hand: stacks that start meanwhile have a database of their own on it. Else the reason why not. */
 export async function onNativePostgres<Value>(work: () => Promise<Value>): Promise<Value | string> {

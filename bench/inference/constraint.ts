@@ -6,8 +6,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { OutputConstraint } from '#contracts';
-import { loadGenerator, type Generator } from '#generation';
+import type { OutputConstraint } from '#platform/contracts';
+import { loadGenerator, type Generator } from '#engine/generation';
 import { table } from '../harness/markdown.js';
 import { quantile } from '../harness/interleave.js';
 import type { Subject } from '../harness/subject.js';

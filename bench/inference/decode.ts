@@ -3,7 +3,7 @@
  * weights, and prompt lookup for answers that quote.
  */
 import { AutoModelForCausalLM, Tensor } from '@xenova/transformers';
-import { loadGenerator, type Generator } from '#generation';
+import { loadGenerator, type Generator } from '#engine/generation';
 import { bandwidthTable, type StepBytes } from '../harness/bandwidth.js';
 import { interleave, type Contender, type Result } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';

@@ -2,7 +2,7 @@
  * Compares embedding at concurrency 32 with the feature-extraction pipeline of transformers.js, with the same weights.
  */
 import { pipeline } from '@xenova/transformers';
-import { loadEmbedder } from '#encoders';
+import { loadEmbedder } from '#engine/encoders';
 import { interleave, type Contender } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';

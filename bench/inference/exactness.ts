@@ -4,9 +4,9 @@
  * them it does not compare.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import type { ChatMessage, GenerationParameters } from '#contracts';
-import { testData } from '#paths';
-import { loadGenerator, type Generator } from '#generation';
+import type { ChatMessage, GenerationParameters } from '#platform/contracts';
+import { testData } from '#platform/foundation';
+import { loadGenerator, type Generator } from '#engine/generation';
 import { table } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';
 import { benchFolder } from './models.js';

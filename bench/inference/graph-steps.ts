@@ -1,5 +1,5 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
-import { type CompiledDecoder, compileDecoder, exportDecoder } from '#onnx-compiler';
+import { type CompiledDecoder, compileDecoder, exportDecoder } from '#engine/onnx-compiler';
 import { shape135m } from './random-decoder.js';
 
 /** One way to run decode steps: prepared for a batch and a past, it runs one token for each sequence. */

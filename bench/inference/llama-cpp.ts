@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { projectRoot } from '#paths';
+import { projectRoot } from '#platform/foundation';
 
 /**
  * The used part of node-llama-cpp's API. The package is not a dependency of the project, so its types are not

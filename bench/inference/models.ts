@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { env } from '@xenova/transformers';
-import { projectRoot, testData } from '#paths';
-import { exportModel } from '#onnx-compiler';
+import { projectRoot, testData } from '#platform/foundation';
+import { exportModel } from '#engine/onnx-compiler';
 import { makeRandomDecoder, shape135m } from './random-decoder.js';
 
 /** Folder of checkpoints with random weights, graphs and other files that benchmarks keep. */

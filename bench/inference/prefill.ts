@@ -3,7 +3,7 @@
  * completions.
  */
 import { AutoModelForCausalLM, Tensor } from '@xenova/transformers';
-import { loadGenerator, type Generator } from '#generation';
+import { loadGenerator, type Generator } from '#engine/generation';
 import { interleave, type Result } from '../harness/interleave.js';
 import { resultTable, table, targetHead } from '../harness/markdown.js';
 import { quantile } from '../harness/interleave.js';

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { InferenceSession } from 'onnxruntime-node';
-import { compileDecoder } from '#onnx-compiler';
+import { compileDecoder } from '#engine/onnx-compiler';
 import { table } from '../harness/markdown.js';
 import { quantile } from '../harness/interleave.js';
 import type { Subject } from '../harness/subject.js';

@@ -1,6 +1,6 @@
 /** Compares reranking of 20 passages, with four concurrent queries, with a sequence classifier of transformers.js. */
 import { AutoModelForSequenceClassification, AutoTokenizer } from '@xenova/transformers';
-import { loadReranker } from '#encoders';
+import { loadReranker } from '#engine/encoders';
 import { interleave } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';

@@ -5,10 +5,15 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
-import { testData } from '#paths';
-import { loadGenerator, type Generator } from '#generation';
-import { TextTokenizer } from '#models';
-import { type BlockSize, compileDecoder, type CompiledDecoder, type WeightPrecision } from '#onnx-compiler';
+import { testData } from '#platform/foundation';
+import { loadGenerator, type Generator } from '#engine/generation';
+import { TextTokenizer } from '#engine/models';
+import {
+  type BlockSize,
+  compileDecoder,
+  type CompiledDecoder,
+  type WeightPrecision,
+} from '#engine/onnx-compiler';
 import { bandwidthTable } from '../harness/bandwidth.js';
 import { interleave, type Contender } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';

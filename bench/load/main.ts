@@ -11,7 +11,7 @@
 import { once } from 'node:events';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { startStack, type ServiceName, type TestService, type TestStack } from '#testing';
+import { startStack, type ServiceName, type TestService, type TestStack } from '#platform/testing';
 import { processMetrics } from '../services/process-metrics.js';
 import { compareGateways } from './compare.js';
 import { drive, type LoadResult } from './drive.js';

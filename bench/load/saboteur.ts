@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { portVariable, startService, type ServiceName, type TestService } from '#testing';
+import { portVariable, startService, type ServiceName, type TestService } from '#platform/testing';
 
 /**
  * Kills one instance of a service at a time, in turns, and starts another one at the same address; can freeze an

@@ -5,8 +5,8 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startNats, startStack, type ServiceName } from '#testing';
+import { MessagingConnection, RpcClient } from '#platform/messaging';
+import { startNats, startStack, type ServiceName } from '#platform/testing';
 import { quantile } from '../harness/interleave.js';
 import { table } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';

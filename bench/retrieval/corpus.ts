@@ -1,13 +1,13 @@
-import { startEmbeddedPostgres } from '#local-stack';
+import { startEmbeddedPostgres } from '#platform/local-stack';
 import {
   ChunksRepository,
   DocumentsRepository,
   openDatabase,
   type ChunkHit,
   type ChunkSearch,
-} from '#storage';
-import { createTemporaryDirectory } from '#testing';
-import type { Embedder } from '#encoders';
+} from '#platform/storage';
+import { createTemporaryDirectory } from '#platform/testing';
+import type { Embedder } from '#engine/encoders';
 import { chunkDocument } from '../../apps/dataprep/src/chunking/chunk-document.js';
 import type { Dataset } from './datasets.js';
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { testData } from '#paths';
+import { testData } from '#platform/foundation';
 
 /** Passages, and questions that one of them answers. */
 export interface Dataset {

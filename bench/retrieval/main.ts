@@ -5,8 +5,8 @@
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { loadProfile } from '#service-kit';
-import { loadEmbedder, loadReranker, type Embedder } from '#encoders';
+import { loadProfile } from '#platform/service-kit';
+import { loadEmbedder, loadReranker, type Embedder } from '#engine/encoders';
 import { openCorpusStore, type Corpus } from './corpus.js';
 import { loadDatasets, sampleQuestions, type Dataset, type Question } from './datasets.js';
 import { chatDefault, comparedMethods, type Method } from './methods.js';

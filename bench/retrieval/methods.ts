@@ -1,7 +1,7 @@
-import type { Profile } from '#service-kit';
-import type { ChunkHit, ChunkSearch, FusionSettings } from '#storage';
-import { firstWords } from '#text';
-import type { Reranker } from '#encoders';
+import type { Profile } from '#platform/service-kit';
+import type { ChunkHit, ChunkSearch, FusionSettings } from '#platform/storage';
+import { firstWords } from '#platform/foundation';
+import type { Reranker } from '#engine/encoders';
 import { rankByScore, rankFusion } from '../../apps/reranking/src/rank-by-score.js';
 import type { Corpus } from './corpus.js';
 

@@ -1,4 +1,4 @@
-import type { ChunkHit } from '#storage';
+import type { ChunkHit } from '#platform/storage';
 import type { Question } from './datasets.js';
 import type { Quality } from './quality.js';
 

@@ -1,4 +1,4 @@
-import { fuse, type ChunkHit, type FusionSettings, type HybridRankings } from '#storage';
+import { fuse, type ChunkHit, type FusionSettings, type HybridRankings } from '#platform/storage';
 import type { Corpus } from './corpus.js';
 import type { Question } from './datasets.js';
 import { describeFusion, searchMethod } from './methods.js';

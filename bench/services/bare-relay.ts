@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { builtFile } from '#paths';
+import { builtFile } from '#platform/foundation';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 
 const subject = 'bench.bare';

@@ -1,6 +1,6 @@
 /** Measures the engine of mega services: six no-op nodes, in sequence and in parallel, in one process. */
 import { z } from 'zod';
-import { createServiceRegistry, parseMegaService, runDag, type MegaServiceDefinition } from '#dag';
+import { createServiceRegistry, parseMegaService, runDag, type MegaServiceDefinition } from '#platform/dag';
 import { table } from '../harness/markdown.js';
 import { quantile } from '../harness/interleave.js';
 

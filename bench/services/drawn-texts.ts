@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '#paths';
+import { projectRoot } from '#platform/foundation';
 
 /** Words of this project's pages. */
 const vocabulary = readdirSync(join(projectRoot, 'docs'))

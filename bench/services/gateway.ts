@@ -3,10 +3,10 @@
  * For comparison the engine runs in this process, with the same model and settings; they take turns.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { generate, type GenerationParameters } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startService, startStack, type TestService, type TestStack } from '#testing';
-import { loadGenerator, type Generator } from '#generation';
+import { generate, type GenerationParameters } from '#platform/contracts';
+import { MessagingConnection, RpcClient } from '#platform/messaging';
+import { startService, startStack, type TestService, type TestStack } from '#platform/testing';
+import { loadGenerator, type Generator } from '#engine/generation';
 import { benchFolder, digits, randomDecoder } from '../inference/models.js';
 import { table, targetHead } from '../harness/markdown.js';
 import { quantile } from '../harness/interleave.js';

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { loadEmbedder } from '#encoders';
-import { projectRoot } from '#paths';
+import { loadEmbedder } from '#engine/encoders';
+import { projectRoot } from '#platform/foundation';
 import { benchFolder, bundledModel } from '../inference/models.js';
 import { loadDatasets, sampleQuestions } from '../retrieval/datasets.js';
 

@@ -10,8 +10,8 @@ import {
   openMigratedDatabase,
   type ChunkSearch,
   type Database,
-} from '#storage';
-import { startDatabase } from '#testing';
+} from '#platform/storage';
+import { startDatabase } from '#platform/testing';
 import { Client } from 'pg';
 import { quantile } from '../harness/interleave.js';
 import { table } from '../harness/markdown.js';

@@ -2,10 +2,10 @@
  * Measures the cost of a hop: no-op nodes of a mega service, called over a real NATS server in a service with its own
  * process. The graphs take turns, so that a busy machine slows all of them alike.
  */
-import { createServiceRegistry, parseMegaService, runDag, type MegaServiceDefinition } from '#dag';
-import type { RequestOf } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startNats } from '#testing';
+import { createServiceRegistry, parseMegaService, runDag, type MegaServiceDefinition } from '#platform/dag';
+import type { RequestOf } from '#platform/contracts';
+import { MessagingConnection, RpcClient } from '#platform/messaging';
+import { startNats } from '#platform/testing';
 import { z } from 'zod';
 import { table } from '../harness/markdown.js';
 import { quantile } from '../harness/interleave.js';

@@ -1,6 +1,6 @@
 /** What reading, cutting, storing and the hops between them leave of the engine's rate: `npm run bench -- ingest`. */
-import { loadEmbedder } from '#encoders';
-import { startStack, type TestStack } from '#testing';
+import { loadEmbedder } from '#engine/encoders';
+import { startStack, type TestStack } from '#platform/testing';
 import { interleave, type Contender, type Result } from '../harness/interleave.js';
 import { table } from '../harness/markdown.js';
 import { onNativePostgres } from '../harness/native.js';

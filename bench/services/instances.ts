@@ -3,7 +3,7 @@
  * of its own (`taskset`, Linux); NATS, Postgres, the gateways and the client have the time that is left.
  */
 import { execFileSync } from 'node:child_process';
-import { startService, startStack, type TestService } from '#testing';
+import { startService, startStack, type TestService } from '#platform/testing';
 import { quantile } from '../harness/interleave.js';
 import { table } from '../harness/markdown.js';
 import { onNativePostgres } from '../harness/native.js';

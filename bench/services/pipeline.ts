@@ -2,10 +2,10 @@
  * Measures the overhead of the pipeline: hops over NATS, the engine of mega services, embedding through the gateway.
  */
 import { Pool } from 'undici';
-import { embed } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startStack } from '#testing';
-import { loadEmbedder } from '#encoders';
+import { embed } from '#platform/contracts';
+import { MessagingConnection, RpcClient } from '#platform/messaging';
+import { startStack } from '#platform/testing';
+import { loadEmbedder } from '#engine/encoders';
 import { interleave, type Result } from '../harness/interleave.js';
 import { resultTable, table } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';

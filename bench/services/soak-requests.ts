@@ -1,4 +1,4 @@
-import type { generate, GenerationParameters, OutputConstraint, RequestOf } from '#contracts';
+import type { generate, GenerationParameters, OutputConstraint, RequestOf } from '#platform/contracts';
 import { words } from '../inference/texts.js';
 
 type GenerateRequest = RequestOf<typeof generate>;

@@ -6,9 +6,9 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { generate, MegaNestError } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { createTemporaryDirectory, startNats, startService } from '#testing';
+import { generate, MegaNestError } from '#platform/contracts';
+import { MessagingConnection, RpcClient } from '#platform/messaging';
+import { createTemporaryDirectory, startNats, startService } from '#platform/testing';
 import { table } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';
 import { atOnce } from '../inference/texts.js';

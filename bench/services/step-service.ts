@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { defineMethod, type ParsedRequestOf } from '#contracts';
-import { MessagingModule, RpcHandler, RpcServer } from '#messaging';
-import { builtFile } from '#paths';
+import { defineMethod, type ParsedRequestOf } from '#platform/contracts';
+import { MessagingModule, RpcHandler, RpcServer } from '#platform/messaging';
+import { builtFile } from '#platform/foundation';
 import { Controller, Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';

@@ -1,4 +1,4 @@
-import { defineNode, retrievedDocumentSchema } from '#contracts';
+import { defineNode, retrievedDocumentSchema } from '#platform/contracts';
 import { z } from 'zod';
 
 /** Keeps the documents that contain a word. In the YAML file: `{ service: keyword-filter, params: { word: … } }`. */

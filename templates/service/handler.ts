@@ -1,5 +1,5 @@
-import { parseOrThrow, type NodeReply, type ParsedRequestOf } from '#contracts';
-import { RpcHandler } from '#messaging';
+import { parseOrThrow, type NodeReply, type ParsedRequestOf } from '#platform/contracts';
+import { RpcHandler } from '#platform/messaging';
 import { Controller } from '@nestjs/common';
 import { inputsSchema, keywordFilter } from './contract.js';
 

@@ -1,5 +1,5 @@
-import { MessagingModule, RpcServer } from '#messaging';
-import * as kit from '#service-kit';
+import { MessagingModule, RpcServer } from '#platform/messaging';
+import * as kit from '#platform/service-kit';
 import { keywordFilter } from './contract.js';
 import { KeywordFilterController } from './handler.js';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { repositoryRoot } from '#testing';
+import { repositoryRoot } from '#platform/testing';
 import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { startService } from '#testing';
+import { startService } from '#platform/testing';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { startNats, startService, type TestNats, type TestService } from '#platform/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openPage, startBrowser } from '../support/browser.js';

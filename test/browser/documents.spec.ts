@@ -1,4 +1,4 @@
-import { createTemporaryDirectory, startService } from '#testing';
+import { createTemporaryDirectory, startService } from '#platform/testing';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

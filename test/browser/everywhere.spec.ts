@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startService } from '#testing';
+import { startService } from '#platform/testing';
 import OpenAI from 'openai';
 import { Client } from 'pg';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-import type { TestService } from '#testing';
+import type { TestService } from '#platform/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scriptedModel } from '../e2e/helpers/scripted-services.js';

@@ -1,4 +1,4 @@
-import { startStack, type TestStack } from '#testing';
+import { startStack, type TestStack } from '#platform/testing';
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

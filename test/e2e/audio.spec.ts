@@ -7,8 +7,8 @@ import {
   startService,
   startStack,
   type TestStack,
-} from '#testing';
-import { decodeAudio } from '#speech';
+} from '#platform/testing';
+import { decodeAudio } from '#engine/speech';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendLive } from '../support/live-audio.js';

@@ -1,4 +1,4 @@
-import { startStack, type TestStack } from '#testing';
+import { startStack, type TestStack } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postJson } from './helpers/http.js';
 import { ingestText } from './helpers/ingest.js';

@@ -1,4 +1,4 @@
-import { startService, startStack, type TestService, type TestStack } from '#testing';
+import { startService, startStack, type TestService, type TestStack } from '#platform/testing';
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { Client } from 'pg';

@@ -1,5 +1,5 @@
-import type { OpenApiDocument } from '#service-kit';
-import { allServices, startStack, type ServiceName, type TestStack } from '#testing';
+import type { OpenApiDocument } from '#platform/service-kit';
+import { allServices, startStack, type ServiceName, type TestStack } from '#platform/testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostileDocument, type HostileDocument } from './helpers/fuzz/documents.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseHubId } from '#models';
-import { loadProfile } from '#service-kit';
-import { createTemporaryDirectory, freePort } from '#testing';
+import { parseHubId } from '#engine/models';
+import { loadProfile } from '#platform/service-kit';
+import { createTemporaryDirectory, freePort } from '#platform/testing';
 import { smallSizes, trueSizes, writeHubModels } from '../support/hub-models.js';
 import { HubServer } from '../support/hub-server.js';
 import { LauncherProcess } from '../support/launcher-process.js';

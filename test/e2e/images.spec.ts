@@ -1,15 +1,21 @@
-import { createTemporaryDirectory, startNats, startPostgres, startService, type TestService } from '#testing';
+import {
+  createTemporaryDirectory,
+  startNats,
+  startPostgres,
+  startService,
+  type TestService,
+} from '#platform/testing';
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeVisionModel } from '../../libs/generation/src/images/vision-model.fixture.js';
+import { writeVisionModel } from '../../libs/engine/generation/src/images/vision-model.fixture.js';
 import {
   drawPicture,
   encodeJpeg,
   encodePng,
   pngOf,
-} from '../../libs/vision/src/picture/picture-files.fixture.js';
+} from '../../libs/engine/vision/src/picture/picture-files.fixture.js';
 import { failureOf, newClient, problemsOf } from './helpers/response-events.js';
 import { startScriptedServices } from './helpers/scripted-services.js';
 

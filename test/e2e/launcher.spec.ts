@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRunning } from '#local-stack';
-import { allServices, createTemporaryDirectory } from '#testing';
+import { isRunning } from '#platform/local-stack';
+import { allServices, createTemporaryDirectory } from '#platform/testing';
 import { LauncherProcess, throughNpm } from '../support/launcher-process.js';
 
 let directory: { path: string; remove(): Promise<void> };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { builtFile } from '#paths';
+import { builtFile } from '#platform/foundation';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -8,7 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/sdk/types.js';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createTemporaryDirectory } from '#testing';
+import { createTemporaryDirectory } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
 

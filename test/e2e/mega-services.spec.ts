@@ -1,8 +1,8 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunReceipt } from '#dag';
-import { repositoryRoot, startStack, type TestStack } from '#testing';
+import type { RunReceipt } from '#platform/dag';
+import { repositoryRoot, startStack, type TestStack } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lines, makePdf } from '../fixtures/dataprep/make-pdf.js';
 import { postJson } from './helpers/http.js';

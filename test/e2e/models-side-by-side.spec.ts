@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTemporaryDirectory, type TestService } from '#testing';
+import { createTemporaryDirectory, type TestService } from '#platform/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startEngineStack, type EngineStack } from './helpers/engine-stack.js';
 import {

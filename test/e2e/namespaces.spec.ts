@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Objm } from '@nats-io/obj';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { services } from '#local-stack';
+import { services } from '#platform/local-stack';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startContainers } from '../support/containers.js';
 import { nativeLacks, startOnLoopback, type Instances } from '../support/instances.js';

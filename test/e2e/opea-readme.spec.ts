@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repositoryRoot, startStack, type TestStack } from '#testing';
+import { repositoryRoot, startStack, type TestStack } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /**

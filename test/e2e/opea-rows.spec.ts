@@ -1,6 +1,12 @@
 import { readdirSync, symlinkSync } from 'node:fs';
-import { services } from '#local-stack';
-import { allServices, createTemporaryDirectory, repositoryRoot, startStack, type TestStack } from '#testing';
+import { services } from '#platform/local-stack';
+import {
+  allServices,
+  createTemporaryDirectory,
+  repositoryRoot,
+  startStack,
+  type TestStack,
+} from '#platform/testing';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

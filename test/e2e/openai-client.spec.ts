@@ -1,5 +1,5 @@
-import type { RerankResponse } from '#openai-api';
-import { startStack, type TestStack } from '#testing';
+import type { RerankResponse } from '#api/openai-api';
+import { startStack, type TestStack } from '#platform/testing';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postJson } from './helpers/http.js';

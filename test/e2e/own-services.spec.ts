@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { cleanEnvironment, createTemporaryDirectory, repositoryRoot } from '#testing';
+import { cleanEnvironment, createTemporaryDirectory, repositoryRoot } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postJson } from './helpers/http.js';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';

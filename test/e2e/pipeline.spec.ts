@@ -1,5 +1,5 @@
-import type { RunReceipt } from '#dag';
-import { allServices, startService, startStack, type TestStack } from '#testing';
+import type { RunReceipt } from '#platform/dag';
+import { allServices, startService, startStack, type TestStack } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteFile, ingestText } from './helpers/ingest.js';
 import { postJson } from './helpers/http.js';

@@ -1,4 +1,4 @@
-import { createTemporaryDirectory } from '#testing';
+import { createTemporaryDirectory } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LauncherProcess } from '../support/launcher-process.js';
 import { postJson } from './helpers/http.js';

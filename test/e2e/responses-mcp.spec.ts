@@ -1,4 +1,4 @@
-import { freePort } from '#testing';
+import { freePort } from '#platform/testing';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approvalOf, callsOf, mcpTool, namesOf, typesOf } from './helpers/mcp-items.js';

@@ -1,4 +1,4 @@
-import { startStack, type TestStack } from '#testing';
+import { startStack, type TestStack } from '#platform/testing';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ingestText } from './helpers/ingest.js';

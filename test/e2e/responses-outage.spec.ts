@@ -1,5 +1,5 @@
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#local-stack';
-import { createTemporaryDirectory, freePort, postgresTemplate } from '#testing';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#platform/local-stack';
+import { createTemporaryDirectory, freePort, postgresTemplate } from '#platform/testing';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

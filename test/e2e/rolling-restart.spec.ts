@@ -9,7 +9,7 @@ import {
   type ServiceName,
   type TestService,
   type TestStack,
-} from '#testing';
+} from '#platform/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ingestText } from './helpers/ingest.js';
 import { keepAsking, keepSpeaking, type SocketTurns } from './helpers/socket-turns.js';

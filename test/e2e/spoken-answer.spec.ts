@@ -1,7 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeAudio } from '#speech';
-import { startStack, type TestStack } from '#testing';
+import { decodeAudio } from '#engine/speech';
+import { startStack, type TestStack } from '#platform/testing';
 import { ingestText } from './helpers/ingest.js';
 
 /** The bundled voice and the bundled ear, through the gateway alone. */

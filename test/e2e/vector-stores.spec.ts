@@ -1,4 +1,4 @@
-import { startService, startStack, type TestService, type TestStack } from '#testing';
+import { startService, startStack, type TestService, type TestStack } from '#platform/testing';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postJson } from './helpers/http.js';

@@ -1,4 +1,4 @@
-import { startStack, type TestStack } from '#testing';
+import { startStack, type TestStack } from '#platform/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startEngineStack, type EngineStack } from './helpers/engine-stack.js';
 import { postJson } from './helpers/http.js';

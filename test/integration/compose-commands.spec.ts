@@ -10,14 +10,14 @@ import {
   waitForHttp,
   type SupervisedProcess,
   type SupervisionOptions,
-} from '#local-stack';
+} from '#platform/local-stack';
 import {
   cacheDirectory,
   cleanEnvironment,
   createTemporaryDirectory,
   startPostgres,
   type TestPostgres,
-} from '#testing';
+} from '#platform/testing';
 import { readComposeFile, type ComposeService } from '../support/compose-file.js';
 import { fillImageDirectory } from '../support/image-directory.js';
 

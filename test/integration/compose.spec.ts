@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv, type AnySchemaObject } from 'ajv';
 import { getDockerComposeSchemaWithoutFormats } from 'composeverter';
 import { describe, expect, it } from 'vitest';
-import { repositoryRoot } from '#testing';
+import { repositoryRoot } from '#platform/testing';
 import {
   interpolate,
   MissingVariableError,

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTemporaryDirectory, repositoryRoot } from '#testing';
+import { createTemporaryDirectory, repositoryRoot } from '#platform/testing';
 
 /** Runs a program of deploy; resolves with its exit code and its errors. */
 function run(

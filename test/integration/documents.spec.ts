@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { repositoryRoot } from '#testing';
+import { repositoryRoot } from '#platform/testing';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
@@ -26,7 +26,7 @@ const pages = [
   ),
 ];
 
-/** Paths of our own, as `libs/dag` or `test/e2e/fuzz.spec.ts`; patterns and names to be filled in are none. */
+/** Paths of our own, as `libs/platform/dag` or `test/e2e/fuzz.spec.ts`; patterns and names to be filled in are none. */
 const ownPath =
   /^(?:apps|bench|deploy|docs|guardrails|libs|megaservices|models|profiles|templates|test|tools)\/[\w./-]+$/;
 

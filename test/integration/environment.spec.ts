@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServiceName } from '#local-stack';
-import { repositoryRoot } from '#testing';
+import type { ServiceName } from '#platform/local-stack';
+import { repositoryRoot } from '#platform/testing';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { asrEnvironmentSchema } from '../../apps/asr/src/asr.service.js';

@@ -7,7 +7,7 @@ import {
   repositoryRoot,
   startStack,
   type TestStack,
-} from '#testing';
+} from '#platform/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DataprepClient } from './dataprep/dataprep-client.js';
 

@@ -5,8 +5,8 @@ import { Ajv } from 'ajv';
 import * as kubernetes from 'kubernetes-models';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { baseEnvironmentSchema } from '#service-kit';
-import { createTemporaryDirectory, repositoryRoot } from '#testing';
+import { baseEnvironmentSchema } from '#platform/service-kit';
+import { createTemporaryDirectory, repositoryRoot } from '#platform/testing';
 import {
   buildKustomization,
   chartTemplates,

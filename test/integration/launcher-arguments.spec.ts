@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { nodeProgram } from '#local-stack';
-import { cleanEnvironment, createTemporaryDirectory, repositoryRoot } from '#testing';
+import { nodeProgram } from '#platform/local-stack';
+import { cleanEnvironment, createTemporaryDirectory, repositoryRoot } from '#platform/testing';
 import { expect, it } from 'vitest';
 import { randomPorts } from '../support/launcher-process.js';
 

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { nodeProgram } from '#local-stack';
-import { cleanEnvironment, startPostgres, type TestPostgres } from '#testing';
+import { nodeProgram } from '#platform/local-stack';
+import { cleanEnvironment, startPostgres, type TestPostgres } from '#platform/testing';
 
 const run = promisify(execFile);
 let postgres: TestPostgres;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { repositoryRoot, startNats, startService, type TestNats, type TestService } from '#testing';
+import { repositoryRoot, startNats, startService, type TestNats, type TestService } from '#platform/testing';
 
 const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
 

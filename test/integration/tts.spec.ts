@@ -1,6 +1,6 @@
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { startNats, startService, type TestNats, type TestService } from '#platform/testing';
 
 let nats: TestNats;
 let tts: TestService;

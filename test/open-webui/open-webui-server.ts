@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheDirectory, createTemporaryDirectory, freePort } from '#testing';
+import { cacheDirectory, createTemporaryDirectory, freePort } from '#platform/testing';
 
 /** The release that is tested, with the Python versions that it accepts. */
 const release = 'open-webui==0.12.4';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTemporaryDirectory, startStack, type TestStack } from '#testing';
+import { createTemporaryDirectory, startStack, type TestStack } from '#platform/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ingestText } from '../e2e/helpers/ingest.js';

@@ -1,4 +1,4 @@
-import { startStack, type TestStack, type TestStackOptions } from '#testing';
+import { startStack, type TestStack, type TestStackOptions } from '#platform/testing';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { openPage, startBrowser, type WatchedPage } from './browser.js';

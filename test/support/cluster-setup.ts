@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { nativePostgres, programsWithVector, repositoryRoot, startNativePostgres } from '#testing';
+import { nativePostgres, programsWithVector, repositoryRoot, startNativePostgres } from '#platform/testing';
 
 /**
  * Before `npm run test:cluster`: starts the native Postgres whose databases the tests use, over TLS with a checked certificate. The
- * rest of the cluster is libs/testing's: NATS with users and TLS, two instances of each service, a balancer in front of them.
+ * rest of the cluster is libs/platform/testing's: NATS with users and TLS, two instances of each service, a balancer in front of them.
  */
 export default async function setUpCluster(): Promise<() => Promise<void>> {
   const version = nativePostgres();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repositoryRoot } from '#testing';
+import { repositoryRoot } from '#platform/testing';
 import { parse } from 'yaml';
 
 /** The part of a compose file's service that the tests look at, after merging and interpolation. */

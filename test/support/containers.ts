@@ -4,7 +4,7 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findNatsServer, services, type ServiceName } from '#local-stack';
+import { findNatsServer, services, type ServiceName } from '#platform/local-stack';
 import {
   cacheDirectory,
   createTemporaryDirectory,
@@ -13,7 +13,7 @@ import {
   startDatabase,
   whenClusterFormed,
   type NatsNode,
-} from '#testing';
+} from '#platform/testing';
 import type { Instances } from './instances.js';
 import { kubernetesDirectory, parseManifests, type Container, type Manifest } from './kubernetes.js';
 import { makeNetwork, portOf, type Machine, type Network } from './namespaces.js';

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { repositoryRoot } from '#testing';
-import { decoderShapes } from '../../libs/onnx-compiler/src/decoder/reference-decoder.fixture.js';
+import { repositoryRoot } from '#platform/testing';
+import { decoderShapes } from '../../libs/engine/onnx-compiler/src/decoder/reference-decoder.fixture.js';
 import { writeRandomCheckpoint } from './random-checkpoint.js';
 import { writeWhisperModel, type WhisperSizes } from './whisper-model.js';
 

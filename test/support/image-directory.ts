@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { repositoryRoot } from '#testing';
+import { repositoryRoot } from '#platform/testing';
 import { copyRuntimePackages } from '../../tools/runtime-packages.mjs';
 
 /** The files that the Dockerfile's stages `sources` and `files` copy from the repository. */

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from '@nats-io/transport-node';
-import { services, type ServiceName } from '#local-stack';
+import { services, type ServiceName } from '#platform/local-stack';
 import {
   createTemporaryDirectory,
   findProgramsWithVector,
@@ -10,7 +10,7 @@ import {
   type NativePostgres,
   type NatsNode,
   type TestService,
-} from '#testing';
+} from '#platform/testing';
 
 /** Two of each service, servers of NATS in a cluster, and a Postgres. */
 export interface Instances {

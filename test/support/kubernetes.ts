@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { repositoryRoot } from '#testing';
+import { repositoryRoot } from '#platform/testing';
 
 /** The parts of a manifest that the tests look at. */
 export interface Manifest {

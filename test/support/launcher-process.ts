@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { nodeProgram, services, type ProcessIdentity } from '#local-stack';
-import { cleanEnvironment, repositoryRoot } from '#testing';
+import { nodeProgram, services, type ProcessIdentity } from '#platform/local-stack';
+import { cleanEnvironment, repositoryRoot } from '#platform/testing';
 
 /** Every port random, so that nothing on the machine is in the way. */
 export const randomPorts = Object.fromEntries(services.map(({ portVariable }) => [portVariable, '0']));

@@ -1,10 +1,10 @@
-import { loadEmbedder, loadReranker } from '#encoders';
-import { compileDecoder } from '#onnx-compiler';
+import { loadEmbedder, loadReranker } from '#engine/encoders';
+import { compileDecoder } from '#engine/onnx-compiler';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InferenceSession } from 'onnxruntime-node';
 import { z } from 'zod';
-import { GreedyDriver } from '../../libs/onnx-compiler/src/decoder/greedy-driver.fixture.js';
+import { GreedyDriver } from '../../libs/engine/onnx-compiler/src/decoder/greedy-driver.fixture.js';
 
 const vectors = z.array(z.array(z.number()));
 /** What the library that wrote a model computes of it (test/real-models/write_forms.py). */

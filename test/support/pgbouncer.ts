@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createTemporaryDirectory, freePort } from '#testing';
+import { createTemporaryDirectory, freePort } from '#platform/testing';
 
 /** A PgBouncer in front of one Postgres server. */
 export interface PgBouncer {

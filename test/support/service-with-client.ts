@@ -1,5 +1,5 @@
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startNats, startService, type ServiceName, type TestService } from '#testing';
+import { MessagingConnection, RpcClient } from '#platform/messaging';
+import { startNats, startService, type ServiceName, type TestService } from '#platform/testing';
 
 /** A service with a NATS server of its own, and a client that calls it. */
 export interface ServiceWithClient {

@@ -6,7 +6,7 @@ import {
   Transcription,
   type AudioLimits,
   type TranscriptionRequest,
-} from '#audio-api';
+} from '#api/audio-api';
 import {
   assertServedModel,
   describeAsrModel,
@@ -17,9 +17,9 @@ import {
   type ModelInfo,
   type ParsedRequestOf,
   type TranscriptChunk,
-} from '#contracts';
-import { MessagingModule, ObjectStore, RpcHandler, type RpcContext } from '#messaging';
-import { modelList, modelListSchema, modelObject } from '#openai-api';
+} from '#platform/contracts';
+import { MessagingModule, ObjectStore, RpcHandler, type RpcContext } from '#platform/messaging';
+import { modelList, modelListSchema, modelObject } from '#api/openai-api';
 import {
   ApiOperation,
   loadProfile,
@@ -28,7 +28,7 @@ import {
   withinDeadline,
   type HttpCall,
   type ServiceIdentity,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { Controller, Get, Inject, Injectable, Module, type DynamicModule } from '@nestjs/common';
 import { type AsrEnvironment, AsrService, openTranscriber, transcriberToken } from './asr.service.js';
 

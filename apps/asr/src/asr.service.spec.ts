@@ -1,5 +1,5 @@
-import { loadProfile, readEnvironment } from '#service-kit';
-import { createTemporaryDirectory } from '#testing';
+import { loadProfile, readEnvironment } from '#platform/service-kit';
+import { createTemporaryDirectory } from '#platform/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HubServer } from '../../../test/support/hub-server.js';
 import { asrEnvironmentSchema, openTranscriber } from './asr.service.js';

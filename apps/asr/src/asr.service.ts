@@ -1,7 +1,7 @@
-import { audioEnvironmentShape, liveEnvironmentShape, type TranscriptionRequest } from '#audio-api';
-import { assertServedModel, type ModelInfo, type TranscriptChunk } from '#contracts';
-import { ModelNotFoundError } from '#models';
-import { openRemoteTranscriber } from '#remote-engines';
+import { audioEnvironmentShape, liveEnvironmentShape, type TranscriptionRequest } from '#api/audio-api';
+import { assertServedModel, type ModelInfo, type TranscriptChunk } from '#platform/contracts';
+import { ModelNotFoundError } from '#engine/models';
+import { openRemoteTranscriber } from '#engine/remote-engines';
 import {
   announceModel,
   baseEnvironmentSchema,
@@ -14,8 +14,8 @@ import {
   weightsSchema,
   seconds,
   type Profile,
-} from '#service-kit';
-import { loadTranscriber, type Transcriber } from '#speech';
+} from '#platform/service-kit';
+import { loadTranscriber, type Transcriber } from '#engine/speech';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { z } from 'zod';
 

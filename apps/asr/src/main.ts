@@ -1,6 +1,6 @@
-import { serveLiveAudio } from '#audio-api';
-import { RpcServer } from '#messaging';
-import { readEnvironment, runMain, startService } from '#service-kit';
+import { serveLiveAudio } from '#api/audio-api';
+import { RpcServer } from '#platform/messaging';
+import { readEnvironment, runMain, startService } from '#platform/service-kit';
 import multipart from '@fastify/multipart';
 import { asrEnvironmentSchema } from './asr.service.js';
 import { AsrModule, identity } from './asr.module.js';

@@ -1,4 +1,4 @@
-import { uploadEnvironmentSchema } from '#dataprep-api';
+import { uploadEnvironmentSchema } from '#api/dataprep-api';
 import {
   baseEnvironmentSchema,
   booleanSchema,
@@ -6,7 +6,7 @@ import {
   databaseEnvironmentSchema,
   milliseconds,
   portSchema,
-} from '#service-kit';
+} from '#platform/service-kit';
 import type { z } from 'zod';
 
 export const dataprepEnvironmentSchema = baseEnvironmentSchema.extend({

@@ -1,4 +1,4 @@
-import type { IngestedDocument } from '#contracts';
+import type { IngestedDocument } from '#platform/contracts';
 import {
   CatalogController,
   Dataprep,
@@ -6,8 +6,8 @@ import {
   IngestReceiver,
   uploadLimits,
   uploadLimitsOf,
-} from '#dataprep-api';
-import { MessagingModule, ObjectStore, RpcClient, MessagingConnection } from '#messaging';
+} from '#api/dataprep-api';
+import { MessagingModule, ObjectStore, RpcClient, MessagingConnection } from '#platform/messaging';
 import {
   messagingOptions,
   loadProfile,
@@ -17,7 +17,7 @@ import {
   Drain,
   HealthRegistry,
   type ServiceIdentity,
-} from '#service-kit';
+} from '#platform/service-kit';
 import {
   Database,
   DocumentsRepository,
@@ -25,7 +25,7 @@ import {
   JobsRepository,
   openMigratedDatabase,
   ReembeddingRepository,
-} from '#storage';
+} from '#platform/storage';
 import {
   Module,
   Inject,

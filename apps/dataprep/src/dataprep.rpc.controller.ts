@@ -19,10 +19,10 @@ import {
   type ParsedRequestOf,
   type ReembeddingState,
   type ReplyOf,
-} from '#contracts';
-import { Dataprep } from '#dataprep-api';
-import { RpcHandler, type RpcContext } from '#messaging';
-import { DocumentsRepository } from '#storage';
+} from '#platform/contracts';
+import { Dataprep } from '#api/dataprep-api';
+import { RpcHandler, type RpcContext } from '#platform/messaging';
+import { DocumentsRepository } from '#platform/storage';
 import { Controller, Inject } from '@nestjs/common';
 import { TextExtractor } from './extract/text-extractor.js';
 import { thinProgress } from './ingest/thin-progress.js';

@@ -5,9 +5,9 @@ import {
   type DocumentChunks,
   type IngestProgress,
   type StoredDocument,
-} from '#contracts';
-import { Dataprep, type IngestRequest, type ListedDocuments } from '#dataprep-api';
-import { DocumentsRepository } from '#storage';
+} from '#platform/contracts';
+import { Dataprep, type IngestRequest, type ListedDocuments } from '#api/dataprep-api';
+import { DocumentsRepository } from '#platform/storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { IngestJobs } from './ingest/ingest-jobs.js';
 import { IngestService, type IngestCall } from './ingest/ingest.service.js';

@@ -1,6 +1,6 @@
-import { acceptUrlencodedIngests } from '#dataprep-api';
-import { RpcServer } from '#messaging';
-import { readEnvironment, runMain, startService } from '#service-kit';
+import { acceptUrlencodedIngests } from '#api/dataprep-api';
+import { RpcServer } from '#platform/messaging';
+import { readEnvironment, runMain, startService } from '#platform/service-kit';
 import multipart from '@fastify/multipart';
 import { dataprepEnvironmentSchema } from './dataprep.environment.js';
 import { DataprepModule, identity } from './dataprep.module.js';

@@ -8,15 +8,15 @@ import {
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
-} from '#contracts';
-import { MessagingModule, RpcHandler, type RpcContext } from '#messaging';
+} from '#platform/contracts';
+import { MessagingModule, RpcHandler, type RpcContext } from '#platform/messaging';
 import {
   embeddingRequestSchema,
   embeddingResponse,
   embeddingResponseSchema,
   type EmbeddingRequest,
   type EmbeddingResponse,
-} from '#openai-api';
+} from '#api/openai-api';
 import {
   ApiOperation,
   BodyBounds,
@@ -27,7 +27,7 @@ import {
   setIgnored,
   type HttpCall,
   type ServiceIdentity,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { Body, Controller, HttpCode, Inject, Module, Post, Res, type DynamicModule } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-import type { EmbedOptions, Embedder } from '#encoders';
-import { HealthRegistry, Metrics } from '#service-kit';
+import type { EmbedOptions, Embedder } from '#engine/encoders';
+import { HealthRegistry, Metrics } from '#platform/service-kit';
 import { expect, it } from 'vitest';
 import { identity } from './embedding.module.js';
 import { EmbeddingService } from './embedding.service.js';

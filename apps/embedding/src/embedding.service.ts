@@ -5,9 +5,9 @@ import {
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
-} from '#contracts';
-import { loadEmbedder, type Embedder, type EmbedOptions } from '#encoders';
-import { openRemoteEmbedder } from '#remote-engines';
+} from '#platform/contracts';
+import { loadEmbedder, type Embedder, type EmbedOptions } from '#engine/encoders';
+import { openRemoteEmbedder } from '#engine/remote-engines';
 import {
   announceModel,
   baseEnvironmentSchema,
@@ -18,7 +18,7 @@ import {
   modelOptions,
   portSchema,
   weightsSchema,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { z } from 'zod';
 

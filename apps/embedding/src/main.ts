@@ -1,5 +1,5 @@
-import { RpcServer } from '#messaging';
-import { readEnvironment, runMain, startService } from '#service-kit';
+import { RpcServer } from '#platform/messaging';
+import { readEnvironment, runMain, startService } from '#platform/service-kit';
 import { embeddingEnvironmentSchema } from './embedding.service.js';
 import { EmbeddingModule, identity } from './embedding.module.js';
 

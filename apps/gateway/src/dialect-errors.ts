@@ -1,4 +1,4 @@
-import type { MegaNestError } from '#contracts';
+import type { MegaNestError } from '#platform/contracts';
 import type { FastifyReply } from 'fastify';
 import { anthropicError } from './anthropic/anthropic-errors.js';
 

@@ -1,6 +1,6 @@
-import { services as programs } from '#local-stack';
-import type { MegaServiceDefinition, NodeDefinition } from '#dag';
-import { HealthRegistry } from '#service-kit';
+import { services as programs } from '#platform/local-stack';
+import type { MegaServiceDefinition, NodeDefinition } from '#platform/dag';
+import { HealthRegistry } from '#platform/service-kit';
 import { describe, expect, it } from 'vitest';
 import { GatewayHealth, neededServices } from './gateway-health.js';
 

@@ -1,8 +1,8 @@
-import type { ServiceHealth } from '#contracts';
-import type { MegaServiceDefinition, NodeTarget } from '#dag';
-import { MessagingConnection } from '#messaging';
-import { listDownloads } from '#models';
-import { HealthRegistry, hubCacheOf, type Dependency } from '#service-kit';
+import type { ServiceHealth } from '#platform/contracts';
+import type { MegaServiceDefinition, NodeTarget } from '#platform/dag';
+import { MessagingConnection } from '#platform/messaging';
+import { listDownloads } from '#engine/models';
+import { HealthRegistry, hubCacheOf, type Dependency } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from './config/gateway.environment.js';
 import { MegaServiceCatalog } from './mega-services/mega-service-catalog.js';

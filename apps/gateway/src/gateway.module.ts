@@ -1,5 +1,5 @@
-import { MessagingModule } from '#messaging';
-import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
+import { MessagingModule } from '#platform/messaging';
+import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#platform/service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AnthropicModule } from './anthropic/anthropic.module.js';
 import { AudioModule } from './audio/audio.module.js';

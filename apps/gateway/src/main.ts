@@ -1,9 +1,16 @@
-import { serveLiveAudio } from '#audio-api';
-import { MegaNestError } from '#contracts';
-import { acceptUrlencodedIngests } from '#dataprep-api';
-import { RpcServer } from '#messaging';
-import { needsKeys, ownerOf, probePaths, readEnvironment, runMain, startService } from '#service-kit';
-import { RateCountsRepository } from '#storage';
+import { serveLiveAudio } from '#api/audio-api';
+import { MegaNestError } from '#platform/contracts';
+import { acceptUrlencodedIngests } from '#api/dataprep-api';
+import { RpcServer } from '#platform/messaging';
+import {
+  needsKeys,
+  ownerOf,
+  probePaths,
+  readEnvironment,
+  runMain,
+  startService,
+} from '#platform/service-kit';
+import { RateCountsRepository } from '#platform/storage';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';

@@ -4,10 +4,10 @@ import {
   type GuardrailJudgement,
   type ParsedRequestOf,
   type ReplyOf,
-} from '#contracts';
-import type { Classifier } from '#encoders';
-import { MessagingModule, RpcHandler, type RpcContext } from '#messaging';
-import { projectRoot } from '#paths';
+} from '#platform/contracts';
+import type { Classifier } from '#engine/encoders';
+import { MessagingModule, RpcHandler, type RpcContext } from '#platform/messaging';
+import { projectRoot } from '#platform/foundation';
 import {
   ApiOperation,
   Call,
@@ -16,7 +16,7 @@ import {
   ServiceKitModule,
   type HttpCall,
   type ServiceIdentity,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { Body, Controller, HttpCode, Inject, Module, Post, type DynamicModule } from '@nestjs/common';
 import { resolve } from 'node:path';
 import { z } from 'zod';

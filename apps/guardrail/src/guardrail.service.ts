@@ -5,9 +5,9 @@ import {
   type judge,
   type ParsedRequestOf,
   type ReplyOf,
-} from '#contracts';
-import { loadClassifier, type Classifier } from '#encoders';
-import { openRemoteClassifier } from '#remote-engines';
+} from '#platform/contracts';
+import { loadClassifier, type Classifier } from '#engine/encoders';
+import { openRemoteClassifier } from '#engine/remote-engines';
 import {
   announceModel,
   baseEnvironmentSchema,
@@ -16,7 +16,7 @@ import {
   Metrics,
   modelOptions,
   portSchema,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { z } from 'zod';
 import { judgeScores } from './model/judge-scores.js';

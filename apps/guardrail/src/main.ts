@@ -1,5 +1,5 @@
-import { RpcServer } from '#messaging';
-import { readEnvironment, runMain, startService } from '#service-kit';
+import { RpcServer } from '#platform/messaging';
+import { readEnvironment, runMain, startService } from '#platform/service-kit';
 import { guardrailEnvironmentSchema } from './guardrail.service.js';
 import { GuardrailModule, identity } from './guardrail.module.js';
 

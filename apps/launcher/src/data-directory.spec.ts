@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTemporaryDirectory } from '#testing';
+import { createTemporaryDirectory } from '#platform/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prepareDataDirectory } from './data-directory.js';
 

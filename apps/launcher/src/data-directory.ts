@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EnvironmentError } from '#service-kit';
+import { EnvironmentError } from '#platform/service-kit';
 
 const reasons: Record<string, string> = {
   EACCES: 'permission denied',

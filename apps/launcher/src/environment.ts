@@ -1,5 +1,5 @@
-import { services, type PortVariable } from '#local-stack';
-import { projectRoot } from '#paths';
+import { services, type PortVariable } from '#platform/local-stack';
+import { projectRoot } from '#platform/foundation';
 import {
   baseEnvironmentSchema,
   booleanSchema,
@@ -11,7 +11,7 @@ import {
   natsEnvironmentShape,
   portSchema,
   readEnvironment,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 

@@ -14,8 +14,8 @@ import {
   type ServiceName,
   type SupervisedProcess,
   type SupervisionEvent,
-} from '#local-stack';
-import { projectRoot } from '#paths';
+} from '#platform/local-stack';
+import { projectRoot } from '#platform/foundation';
 import { modelRoles, type LauncherEnvironment } from './environment.js';
 import { ProcessRegister } from './process-register.js';
 import { provideNats, providePostgres, type ProvidedServer } from './provide-servers.js';

@@ -1,7 +1,7 @@
 /** `npm start`: all of MegaNest on one machine. */
-import { services, StartFailedError } from '#local-stack';
-import { projectRoot } from '#paths';
-import { EnvironmentError, needsKeys, version } from '#service-kit';
+import { services, StartFailedError } from '#platform/local-stack';
+import { projectRoot } from '#platform/foundation';
+import { EnvironmentError, needsKeys, version } from '#platform/service-kit';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepareDataDirectory } from './data-directory.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createTemporaryDirectory } from '#testing';
+import { createTemporaryDirectory } from '#platform/testing';
 import { ProcessRegister } from './process-register.js';
 
 let directory: { path: string; remove(): Promise<void> };

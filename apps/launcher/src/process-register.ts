@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { identifyProcess, isRunning, type ProcessIdentity } from '#local-stack';
+import { identifyProcess, isRunning, type ProcessIdentity } from '#platform/local-stack';
 
 interface RegisteredProcess extends ProcessIdentity {
   name: string;

@@ -1,6 +1,6 @@
-import { inspectNats } from '#messaging';
-import { natsAccess } from '#service-kit';
-import { freePort } from '#testing';
+import { inspectNats } from '#platform/messaging';
+import { natsAccess } from '#platform/service-kit';
+import { freePort } from '#platform/testing';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';

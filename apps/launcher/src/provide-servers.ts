@@ -3,8 +3,8 @@ import {
   startEmbeddedPostgres,
   startNatsServer,
   type EmbeddedPostgresOptions,
-} from '#local-stack';
-import { projectRoot } from '#paths';
+} from '#platform/local-stack';
+import { projectRoot } from '#platform/foundation';
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';

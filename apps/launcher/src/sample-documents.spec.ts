@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createTemporaryDirectory } from '#testing';
+import { createTemporaryDirectory } from '#platform/testing';
 import { ingestSampleDocuments, type SampleDocumentsOptions } from './sample-documents.js';
 
 let directory: { path: string; remove(): Promise<void> };

@@ -1,4 +1,4 @@
-import type { OutputLine } from '#local-stack';
+import type { OutputLine } from '#platform/local-stack';
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 

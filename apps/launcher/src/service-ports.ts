@@ -1,4 +1,4 @@
-import { freePort, isPortFree, services, type ServiceName } from '#local-stack';
+import { freePort, isPortFree, services, type ServiceName } from '#platform/local-stack';
 import type { LauncherEnvironment } from './environment.js';
 
 /** A port that a service needs belongs to another program. */

@@ -1,4 +1,4 @@
-import type { ChildExit, SupervisionEvent } from '#local-stack';
+import type { ChildExit, SupervisionEvent } from '#platform/local-stack';
 import { launcherEnvironmentSchema, type LauncherEnvironment } from './environment.js';
 
 /** The example question of the README. Its answer is a sentence of the sample documents. */

@@ -1,7 +1,7 @@
-import { listCollections } from '#contracts';
-import { RpcClient } from '#messaging';
+import { listCollections } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Shelf } from './reading/small-talk.js';
+import type { Shelf } from '#answers/extractive';
 
 /** Milliseconds until the cached description is refreshed. */
 const freshMs = 10_000;

@@ -1,4 +1,4 @@
-import { parseOrThrow, tokenLimitSchema, type RetrievedDocument } from '#contracts';
+import { parseOrThrow, tokenLimitSchema, type RetrievedDocument } from '#platform/contracts';
 import {
   callableTools,
   chatCompletionChunkSchema,
@@ -18,7 +18,7 @@ import {
   unusedLabels,
   type ChatCompletionRequest,
   type CompletionIdentity,
-} from '#openai-api';
+} from '#api/openai-api';
 import {
   ApiOperation,
   Call,
@@ -27,7 +27,7 @@ import {
   setIgnored,
   withinDeadline,
   type HttpCall,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { Body, Controller, Get, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { randomUUID } from 'node:crypto';

@@ -1,6 +1,17 @@
-import { generationParametersSchema, templateVariablesSchema, type TemplateVariables } from '#contracts';
-import { baseEnvironmentSchema, booleanSchema, bytes, count, portSchema, type Profile } from '#service-kit';
-import { littleEffort } from '#openai-api';
+import {
+  generationParametersSchema,
+  templateVariablesSchema,
+  type TemplateVariables,
+} from '#platform/contracts';
+import {
+  baseEnvironmentSchema,
+  booleanSchema,
+  bytes,
+  count,
+  portSchema,
+  type Profile,
+} from '#platform/service-kit';
+import { littleEffort } from '#api/openai-api';
 import { z } from 'zod';
 
 /** Parameters that an operator can set for all requests: of the generation, and for the reasoning of the model. */

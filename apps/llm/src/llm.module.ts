@@ -12,9 +12,9 @@ import {
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
-} from '#contracts';
-import { MessagingModule, ObjectStore, RpcHandler, RpcServer, type RpcContext } from '#messaging';
-import { loadProfile, messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
+} from '#platform/contracts';
+import { MessagingModule, ObjectStore, RpcHandler, RpcServer, type RpcContext } from '#platform/messaging';
+import { loadProfile, messagingOptions, ServiceKitModule, type ServiceIdentity } from '#platform/service-kit';
 import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
 import { Library } from './library.js';
 import { LlmController } from './llm.controller.js';

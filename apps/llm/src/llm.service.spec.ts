@@ -1,12 +1,12 @@
-import type { GenerationChunk } from '#contracts';
-import { HealthRegistry, Metrics } from '#service-kit';
+import type { GenerationChunk } from '#platform/contracts';
+import { HealthRegistry, Metrics } from '#platform/service-kit';
 import { describe, expect, it } from 'vitest';
-import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#generation';
+import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#engine/generation';
 import type { GenerateRequest } from './tools/tool-format.js';
 import { byWord, LlmService } from './llm.service.js';
 import type { LlmSettings } from './llm.environment.js';
 import type { LlmGenerator } from './open-generator.js';
-import type { ExtractiveAnswerer } from './reading/extractive-answerer.js';
+import type { ExtractiveAnswerer } from '#answers/extractive';
 
 const settings: LlmSettings = {
   parameters: { temperature: 0.5, max_tokens: 50 },

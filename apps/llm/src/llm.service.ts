@@ -8,9 +8,9 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
   type TokenUsage,
-} from '#contracts';
-import type { EngineLoad, GenerationEvent, GenerateRequest as ModelRequest } from '#generation';
-import { GenerationMeasure, HealthRegistry, Metrics } from '#service-kit';
+} from '#platform/contracts';
+import type { EngineLoad, GenerationEvent, GenerateRequest as ModelRequest } from '#engine/generation';
+import { GenerationMeasure, HealthRegistry, Metrics } from '#platform/service-kit';
 import {
   chatTaskOf,
   ragPromptOf,
@@ -19,8 +19,8 @@ import {
   type ChatTask,
   type RagPrompt,
   fixedTexts,
-  languageOf,
-} from '#text';
+} from '#answers/questions';
+import { languageOf } from '#platform/foundation';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { askAgain } from './forms/ask-again.js';
 import { FormChecker } from './forms/form-checker.js';
@@ -32,9 +32,7 @@ import { answererToken } from './open-answerer.js';
 import { generatorToken, type LlmGenerator } from './open-generator.js';
 import { evidenceTokens } from './grounding/passages.js';
 import { planAnswer, withoutUndefined, type AnswerRequest } from './plan-answer.js';
-import type { ExtractiveAnswerer } from './reading/extractive-answerer.js';
-import { tokensOfReader } from './reading/passage-tables.js';
-import type { Answer } from './reading/written-answer.js';
+import { type Answer, type ExtractiveAnswerer, tokensOfReader } from '#answers/extractive';
 import { ThreadCheck } from './thread-check.js';
 import { writeTask } from './writing/write-task.js';
 import { templateVariables } from './tools/plan-calls.js';

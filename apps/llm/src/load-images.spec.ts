@@ -1,4 +1,4 @@
-import { ImageBudget, type ChatMessage } from '#contracts';
+import { ImageBudget, type ChatMessage } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import { assertImages, loadImages } from './load-images.js';
 

@@ -1,5 +1,11 @@
-import { ImageBudget, invalidField, MegaNestError, unsupportedField, type ChatMessage } from '#contracts';
-import type { ObjectStore } from '#messaging';
+import {
+  ImageBudget,
+  invalidField,
+  MegaNestError,
+  unsupportedField,
+  type ChatMessage,
+} from '#platform/contracts';
+import type { ObjectStore } from '#platform/messaging';
 
 type ChatImage = NonNullable<ChatMessage['images']>[number];
 

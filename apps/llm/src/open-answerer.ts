@@ -1,11 +1,9 @@
-import { loadReader } from '#encoders';
-import { announceModel, modelOptions, type Profile } from '#service-kit';
+import { loadReader } from '#engine/encoders';
+import { announceModel, modelOptions, type Profile } from '#platform/service-kit';
 import type { Library } from './library.js';
 import type { LlmEnvironment } from './llm.environment.js';
 import type { LlmGenerator } from './open-generator.js';
-import { ExtractiveAnswerer } from './reading/extractive-answerer.js';
-import { readFusion } from './reading/rank-sentences.js';
-import { answerSmallTalk } from './reading/small-talk.js';
+import { ExtractiveAnswerer, answerSmallTalk, readFusion } from '#answers/extractive';
 
 /** Injection token of the {@link ExtractiveAnswerer}; undefined where the language model answers from documents. */
 export const answererToken = Symbol('answerer');

@@ -1,9 +1,9 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GenerationEvent } from '#generation';
-import { projectRoot } from '#paths';
-import { loadProfile, readEnvironment } from '#service-kit';
-import { createTemporaryDirectory } from '#testing';
+import type { GenerationEvent } from '#engine/generation';
+import { projectRoot } from '#platform/foundation';
+import { loadProfile, readEnvironment } from '#platform/service-kit';
+import { createTemporaryDirectory } from '#platform/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HubServer } from '../../../test/support/hub-server.js';
 import { llmEnvironmentSchema, selectSettings } from './llm.environment.js';

@@ -1,7 +1,7 @@
-import { announceModel, modelOptions, type Profile } from '#service-kit';
-import { loadGenerator, type Generator } from '#generation';
-import { ModelLoadError } from '#models';
-import { openRemoteGenerator, type RemoteGenerator } from '#remote-engines';
+import { announceModel, modelOptions, type Profile } from '#platform/service-kit';
+import { loadGenerator, type Generator } from '#engine/generation';
+import { ModelLoadError } from '#engine/models';
+import { openRemoteGenerator, type RemoteGenerator } from '#engine/remote-engines';
 import type { LlmEnvironment } from './llm.environment.js';
 
 /** Injection token of the loaded model. */

@@ -1,9 +1,20 @@
-import type { ChatMessage, GenerationChunk, GenerationParameters, Neighbour, TokenUsage } from '#contracts';
-import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#generation';
-import { languageOf, refusals } from '#text';
-import { citablePassage, type CitablePassage } from './citations/citable-passage.js';
-import { checkAnswers, passThrough } from './citations/citation-check.js';
-import type { AnswerForm } from './citations/marker-writer.js';
+import type {
+  ChatMessage,
+  GenerationChunk,
+  GenerationParameters,
+  Neighbour,
+  TokenUsage,
+} from '#platform/contracts';
+import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#engine/generation';
+import { refusals } from '#answers/questions';
+import { languageOf } from '#platform/foundation';
+import {
+  type AnswerForm,
+  type CitablePassage,
+  checkAnswers,
+  citablePassage,
+  passThrough,
+} from '#answers/citations';
 import { answerInstruction, type AnswerCase } from './grounding/answer-instruction.js';
 import {
   buildGroundedPrompt,

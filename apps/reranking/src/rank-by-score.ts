@@ -1,5 +1,5 @@
-import { pairsOf, splitWords, stemOf } from '#encoders';
-import type { Profile } from '#service-kit';
+import { pairsOf, splitWords, stemOf } from '#engine/encoders';
+import type { Profile } from '#platform/service-kit';
 
 /**
  * The number of phrases of a query in each text. A phrase is two consecutive words without the stop words between them,

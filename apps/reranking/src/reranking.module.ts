@@ -5,8 +5,8 @@ import {
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
-} from '#contracts';
-import { MessagingModule, RpcHandler, type RpcContext } from '#messaging';
+} from '#platform/contracts';
+import { MessagingModule, RpcHandler, type RpcContext } from '#platform/messaging';
 import {
   plainRerankOperation,
   plainRerankSchema,
@@ -18,7 +18,7 @@ import {
   teiRerankResponse,
   type PlainRerankRequest,
   type RerankRequest,
-} from '#openai-api';
+} from '#api/openai-api';
 import {
   ApiOperation,
   Call,
@@ -29,7 +29,7 @@ import {
   setIgnored,
   type HttpCall,
   type ServiceIdentity,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { Body, Controller, HttpCode, Inject, Module, Post, Res, type DynamicModule } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import {

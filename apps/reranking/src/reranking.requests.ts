@@ -1,5 +1,5 @@
-import { rerankingParametersSchema, type ReplyOf, type rerank } from '#contracts';
-import { checkLength, rerankQuerySchema } from '#openai-api';
+import { rerankingParametersSchema, type ReplyOf, type rerank } from '#platform/contracts';
+import { checkLength, rerankQuerySchema } from '#api/openai-api';
 import { z } from 'zod';
 
 const passage = z.union(

@@ -6,9 +6,9 @@ import {
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
-} from '#contracts';
-import { loadReranker, type Reranker } from '#encoders';
-import { openRemoteReranker } from '#remote-engines';
+} from '#platform/contracts';
+import { loadReranker, type Reranker } from '#engine/encoders';
+import { openRemoteReranker } from '#engine/remote-engines';
 import {
   announceModel,
   baseEnvironmentSchema,
@@ -19,8 +19,8 @@ import {
   portSchema,
   weightsSchema,
   type Profile,
-} from '#service-kit';
-import { firstWords } from '#text';
+} from '#platform/service-kit';
+import { firstWords } from '#platform/foundation';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { z } from 'zod';
 import { rankByScore, rankFusion } from './rank-by-score.js';

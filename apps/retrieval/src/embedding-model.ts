@@ -1,6 +1,6 @@
-import { describeEmbeddingModel, embeddingModelName, MegaNestError } from '#contracts';
-import { RpcClient } from '#messaging';
-import { DocumentsRepository } from '#storage';
+import { describeEmbeddingModel, embeddingModelName, MegaNestError } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import { DocumentsRepository } from '#platform/storage';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 
 /** Lifetime of the name of the served model. */

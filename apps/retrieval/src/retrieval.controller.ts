@@ -6,9 +6,9 @@ import {
   retrievalParametersSchema,
   retrievedDocumentSchema,
   searchTypes,
-} from '#contracts';
-import { RpcClient, type CallOptions } from '#messaging';
-import { ApiOperation, Call, SchemaPipe, setDegraded, type HttpCall } from '#service-kit';
+} from '#platform/contracts';
+import { RpcClient, type CallOptions } from '#platform/messaging';
+import { ApiOperation, Call, SchemaPipe, setDegraded, type HttpCall } from '#platform/service-kit';
 import { Body, Controller, HttpCode, Inject, Injectable, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';

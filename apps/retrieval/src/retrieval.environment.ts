@@ -1,4 +1,4 @@
-import { baseEnvironmentSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
+import { baseEnvironmentSchema, databaseEnvironmentSchema, portSchema } from '#platform/service-kit';
 import { z } from 'zod';
 
 export const retrievalEnvironmentSchema = baseEnvironmentSchema.extend({

@@ -6,8 +6,8 @@ import {
   retrieve,
   type ParsedRequestOf,
   type ReplyOf,
-} from '#contracts';
-import { MessagingModule, RpcHandler } from '#messaging';
+} from '#platform/contracts';
+import { MessagingModule, RpcHandler } from '#platform/messaging';
 import {
   databaseOptions,
   HealthRegistry,
@@ -15,8 +15,8 @@ import {
   messagingOptions,
   ServiceKitModule,
   type ServiceIdentity,
-} from '#service-kit';
-import { ChunksRepository, Database, DocumentsRepository, openMigratedDatabase } from '#storage';
+} from '#platform/service-kit';
+import { ChunksRepository, Database, DocumentsRepository, openMigratedDatabase } from '#platform/storage';
 import {
   Controller,
   Inject,

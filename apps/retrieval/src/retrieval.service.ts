@@ -9,10 +9,10 @@ import {
   type retrieve,
   type RetrievalParameters,
   type SearchType,
-} from '#contracts';
-import { Metrics, type Profile } from '#service-kit';
-import { ChunksRepository } from '#storage';
-import { matchDocumentName } from '#text';
+} from '#platform/contracts';
+import { Metrics, type Profile } from '#platform/service-kit';
+import { ChunksRepository } from '#platform/storage';
+import { matchDocumentName } from '#answers/questions';
 import { Inject, Injectable } from '@nestjs/common';
 import { EmbeddingModelCheck } from './embedding-model.js';
 

@@ -1,5 +1,5 @@
-import { RpcServer } from '#messaging';
-import { readEnvironment, runMain, startService } from '#service-kit';
+import { RpcServer } from '#platform/messaging';
+import { readEnvironment, runMain, startService } from '#platform/service-kit';
 import { ttsEnvironmentSchema } from './tts.service.js';
 import { identity, TtsModule } from './tts.module.js';
 

@@ -1,4 +1,10 @@
-import { SpeechController, Synthesis, TtsController, VoicesController, type SpeechRequest } from '#audio-api';
+import {
+  SpeechController,
+  Synthesis,
+  TtsController,
+  VoicesController,
+  type SpeechRequest,
+} from '#api/audio-api';
 import {
   describeTtsModel,
   isOtherModel,
@@ -7,9 +13,9 @@ import {
   type ParsedRequestOf,
   type SpeechChunk,
   type TtsInfo,
-} from '#contracts';
-import { MessagingModule, RpcHandler, type RpcContext } from '#messaging';
-import { modelList, modelListSchema, modelObject } from '#openai-api';
+} from '#platform/contracts';
+import { MessagingModule, RpcHandler, type RpcContext } from '#platform/messaging';
+import { modelList, modelListSchema, modelObject } from '#api/openai-api';
 import {
   ApiOperation,
   messagingOptions,
@@ -17,8 +23,8 @@ import {
   withinDeadline,
   type HttpCall,
   type ServiceIdentity,
-} from '#service-kit';
-import { loadFlite, openRemoteSynthesizer, type SpeechSynthesizer } from '#speech-synthesis';
+} from '#platform/service-kit';
+import { loadFlite, openRemoteSynthesizer, type SpeechSynthesizer } from '#engine/speech-synthesis';
 import { Controller, Get, Inject, Injectable, Module, type DynamicModule } from '@nestjs/common';
 import { defaultVoiceToken, synthesizerToken, TtsService, type TtsEnvironment } from './tts.service.js';
 

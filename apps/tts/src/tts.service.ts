@@ -5,9 +5,9 @@ import {
   type SpeechChunk,
   type synthesize,
   type TtsInfo,
-} from '#contracts';
-import { baseEnvironmentSchema, count, HealthRegistry, Metrics, portSchema } from '#service-kit';
-import type { SpeechSynthesizer } from '#speech-synthesis';
+} from '#platform/contracts';
+import { baseEnvironmentSchema, count, HealthRegistry, Metrics, portSchema } from '#platform/service-kit';
+import type { SpeechSynthesizer } from '#engine/speech-synthesis';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { z } from 'zod';
 

@@ -3,7 +3,7 @@ import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createTemporaryDirectory } from '#testing';
+import { createTemporaryDirectory } from '#platform/testing';
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL('../clients/codex/', import.meta.url));

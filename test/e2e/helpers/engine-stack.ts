@@ -1,4 +1,10 @@
-import { createTemporaryDirectory, startNats, startPostgres, startService, type TestService } from '#testing';
+import {
+  createTemporaryDirectory,
+  startNats,
+  startPostgres,
+  startService,
+  type TestService,
+} from '#platform/testing';
 import { startScriptedServices, type Witness } from './scripted-services.js';
 import { startScriptedEngine, type ScriptedEngine } from './scripted-engine.js';
 

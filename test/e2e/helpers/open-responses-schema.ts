@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { testData } from '#paths';
+import { testData } from '#platform/foundation';
 import { Ajv } from 'ajv';
 import { schemaValidator, type Validate } from './openai-schema.js';
 

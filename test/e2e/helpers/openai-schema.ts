@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { testData } from '#paths';
-import { cacheDirectory } from '#testing';
+import { testData } from '#platform/foundation';
+import { cacheDirectory } from '#platform/testing';
 import { Ajv, type ErrorObject } from 'ajv';
 import { parse } from 'yaml';
 

@@ -8,8 +8,8 @@ import {
   type ParsedRequestOf,
   type StoredChunk,
   type StoredDocument,
-} from '#contracts';
-import { RpcHandler } from '#messaging';
+} from '#platform/contracts';
+import { RpcHandler } from '#platform/messaging';
 import { Controller } from '@nestjs/common';
 
 /** The documents of the scripted data preparation. */

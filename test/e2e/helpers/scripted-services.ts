@@ -21,8 +21,8 @@ import {
   type RetrievedDocument,
   type ToolCallDelta,
   type ServiceHealth,
-} from '#contracts';
-import { MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#messaging';
+} from '#platform/contracts';
+import { MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#platform/messaging';
 import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';

@@ -6,7 +6,7 @@ import {
   type TestNats,
   type TestPostgres,
   type TestService,
-} from '#testing';
+} from '#platform/testing';
 import { startScriptedServices, type ScriptedServices, type Witness } from './scripted-services.js';
 
 /** A real gateway on real NATS and Postgres, before scripted services. */

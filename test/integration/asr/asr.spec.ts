@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { transcribe, type TranscriptChunk } from '#contracts';
-import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
+import { transcribe, type TranscriptChunk } from '#platform/contracts';
+import { MessagingConnection, ObjectStore, RpcClient } from '#platform/messaging';
 import {
   createTemporaryDirectory,
   repositoryRoot,
@@ -9,7 +9,7 @@ import {
   startService,
   type TestNats,
   type TestService,
-} from '#testing';
+} from '#platform/testing';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeSpeechModel } from '../../support/speech-model.js';

@@ -7,7 +7,7 @@ import {
   startService,
   type TestNats,
   type TestService,
-} from '#testing';
+} from '#platform/testing';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendLive } from '../../support/live-audio.js';

@@ -1,4 +1,4 @@
-import type { FailedDocument, IngestedDocument } from '#contracts';
+import type { FailedDocument, IngestedDocument } from '#platform/contracts';
 
 export interface Answer<Body = Record<string, unknown>> {
   status: number;

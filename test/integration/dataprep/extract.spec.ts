@@ -1,6 +1,6 @@
-import { extract, maxExtractedCharacters, type ExtractedText } from '#contracts';
-import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
-import { startStack, type TestStack } from '#testing';
+import { extract, maxExtractedCharacters, type ExtractedText } from '#platform/contracts';
+import { MessagingConnection, ObjectStore, RpcClient } from '#platform/messaging';
+import { startStack, type TestStack } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDocx, paragraph } from '../../fixtures/dataprep/make-docx.js';
 import { lines, makePdf } from '../../fixtures/dataprep/make-pdf.js';

@@ -1,4 +1,4 @@
-import { startStack, type TestStack } from '#testing';
+import { startStack, type TestStack } from '#platform/testing';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDocx, paragraph } from '../../fixtures/dataprep/make-docx.js';

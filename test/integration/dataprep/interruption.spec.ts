@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ingest } from '#contracts';
-import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
+import { ingest } from '#platform/contracts';
+import { MessagingConnection, ObjectStore, RpcClient } from '#platform/messaging';
 import {
   startNats,
   startPostgres,
@@ -9,7 +9,7 @@ import {
   type TestNats,
   type TestPostgres,
   type TestService,
-} from '#testing';
+} from '#platform/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DataprepClient, formOf } from './dataprep-client.js';
 import { startGatedEmbedder, type Gate } from './gated-embedder.js';

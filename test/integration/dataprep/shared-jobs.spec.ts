@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { IngestJob } from '#contracts';
-import { openDatabase, type Database } from '#storage';
+import type { IngestJob } from '#platform/contracts';
+import { openDatabase, type Database } from '#platform/storage';
 import {
   startNats,
   startPostgres,
@@ -9,7 +9,7 @@ import {
   type TestNats,
   type TestPostgres,
   type TestService,
-} from '#testing';
+} from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataprepClient } from './dataprep-client.js';
 import { startGatedEmbedder } from './gated-embedder.js';

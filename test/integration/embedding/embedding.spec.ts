@@ -1,4 +1,4 @@
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { startNats, startService, type TestNats, type TestService } from '#platform/testing';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

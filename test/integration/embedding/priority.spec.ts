@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { embed } from '#contracts';
-import { RpcClient, type CallOptions } from '#messaging';
+import { embed } from '#platform/contracts';
+import { RpcClient, type CallOptions } from '#platform/messaging';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 

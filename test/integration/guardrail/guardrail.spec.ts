@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { healthMethod, judge } from '#contracts';
-import { RpcClient } from '#messaging';
-import { startService, type TestService } from '#testing';
+import { healthMethod, judge } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import { startService, type TestService } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 import { writeWordClassifier } from '../../support/classifier-model.js';

@@ -1,6 +1,6 @@
-import { generate, type GenerationChunk } from '#contracts';
-import { RpcClient } from '#messaging';
-import type { TestService } from '#testing';
+import { generate, type GenerationChunk } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import type { TestService } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 

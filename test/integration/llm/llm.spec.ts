@@ -1,7 +1,13 @@
-import { describeLlmModel, generate, healthMethod, type GenerationChunk, type RequestOf } from '#contracts';
-import { RpcClient } from '#messaging';
-import type { ChatCompletion, ChatCompletionChunk } from '#openai-api';
-import type { TestService } from '#testing';
+import {
+  describeLlmModel,
+  generate,
+  healthMethod,
+  type GenerationChunk,
+  type RequestOf,
+} from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import type { ChatCompletion, ChatCompletionChunk } from '#api/openai-api';
+import type { TestService } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 import { answer, documents, noAnswer, question, quote } from './passages.js';

@@ -1,4 +1,4 @@
-import type { RetrievedDocument } from '#contracts';
+import type { RetrievedDocument } from '#platform/contracts';
 
 /** What a search may have found. */
 export const documents: RetrievedDocument[] = [

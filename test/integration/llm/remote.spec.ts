@@ -1,6 +1,6 @@
-import { generate, healthMethod, type Citation, type RequestOf } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { generate, healthMethod, type Citation, type RequestOf } from '#platform/contracts';
+import { MessagingConnection, RpcClient } from '#platform/messaging';
+import { startNats, startService, type TestNats, type TestService } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const text = 'The office in Lisbon opens at 8 am and closes at 7 pm.';

@@ -1,5 +1,5 @@
-import type { ChatCompletion, ChatCompletionChunk } from '#openai-api';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import type { ChatCompletion, ChatCompletionChunk } from '#api/openai-api';
+import { startNats, startService, type TestNats, type TestService } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let nats: TestNats;

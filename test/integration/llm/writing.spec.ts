@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { summarize, writeFaq, type GenerationChunk } from '#contracts';
-import { RpcClient } from '#messaging';
+import { summarize, writeFaq, type GenerationChunk } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 

@@ -6,8 +6,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { identifyProcess, startEmbeddedPostgres, type EmbeddedPostgres } from '#local-stack';
-import { cleanEnvironment, createTemporaryDirectory, postgresTemplate, repositoryRoot } from '#testing';
+import { identifyProcess, startEmbeddedPostgres, type EmbeddedPostgres } from '#platform/local-stack';
+import {
+  cleanEnvironment,
+  createTemporaryDirectory,
+  postgresTemplate,
+  repositoryRoot,
+} from '#platform/testing';
 
 const run = promisify(execFile);
 let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;

@@ -2,8 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findNatsServer, NatsServerNotFoundError, startNatsServer } from '#local-stack';
-import { cacheDirectory, createTemporaryDirectory, startNats } from '#testing';
+import { findNatsServer, NatsServerNotFoundError, startNatsServer } from '#platform/local-stack';
+import { cacheDirectory, createTemporaryDirectory, startNats } from '#platform/testing';
 
 describe('nats-server', () => {
   it('is fetched once by several callers at the same time, and found in the cache after that', async () => {

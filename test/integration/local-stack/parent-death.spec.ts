@@ -3,18 +3,18 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
-import { findNatsServer, identifyProcess, isRunning } from '#local-stack';
+import { findNatsServer, identifyProcess, isRunning } from '#platform/local-stack';
 import {
   bundleProgram,
   cacheDirectory,
   createTemporaryDirectory,
   postgresTemplate,
   repositoryRoot,
-} from '#testing';
+} from '#platform/testing';
 
 /** Starts both servers as the launcher does and prints their process ids. */
 const parent = `
-  import { startEmbeddedPostgres, startNatsServer } from '#local-stack';
+  import { startEmbeddedPostgres, startNatsServer } from '#platform/local-stack';
   const [program, dataDirectory, template] = process.argv.slice(2);
   const nats = await startNatsServer({ program, dataDirectory });
   const postgres = await startEmbeddedPostgres({ dataDirectory, template });

@@ -1,7 +1,12 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEmbeddedPostgres } from '#local-stack';
-import { createTemporaryDirectory, postgresTemplate, startPostgres, type TestPostgres } from '#testing';
+import { startEmbeddedPostgres } from '#platform/local-stack';
+import {
+  createTemporaryDirectory,
+  postgresTemplate,
+  startPostgres,
+  type TestPostgres,
+} from '#platform/testing';
 
 let postgres: TestPostgres;
 const clients: Client[] = [];

@@ -1,7 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MessagingConnection, type ConnectionOptions } from '#messaging';
-import { createTemporaryDirectory, repositoryRoot, startNats, startService, type TestNats } from '#testing';
+import { MessagingConnection, type ConnectionOptions } from '#platform/messaging';
+import {
+  createTemporaryDirectory,
+  repositoryRoot,
+  startNats,
+  startService,
+  type TestNats,
+} from '#platform/testing';
 import { nkeys } from '@nats-io/transport-node';
 import { afterEach, describe, expect, it } from 'vitest';
 

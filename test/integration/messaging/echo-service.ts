@@ -5,8 +5,14 @@ import {
   healthMethod,
   MegaNestError,
   type ParsedRequestOf,
-} from '#contracts';
-import { MessagingConnection, MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#messaging';
+} from '#platform/contracts';
+import {
+  MessagingConnection,
+  MessagingModule,
+  RpcHandler,
+  RpcServer,
+  type RpcContext,
+} from '#platform/messaging';
 import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { healthMethod } from '#contracts';
-import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
-import { startNats, startNatsCluster, type TestNats } from '#testing';
+import { healthMethod } from '#platform/contracts';
+import { MessagingConnection, ObjectStore, RpcClient } from '#platform/messaging';
+import { startNats, startNatsCluster, type TestNats } from '#platform/testing';
 import { Objm } from '@nats-io/obj';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { echo, startEcho } from './echo-service.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { embed, generate, retrieve } from '#contracts';
-import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
-import { natsUsers, repositoryRoot, startNats, startStack, type TestStack } from '#testing';
+import { embed, generate, retrieve } from '#platform/contracts';
+import { MessagingConnection, ObjectStore, RpcClient } from '#platform/messaging';
+import { natsUsers, repositoryRoot, startNats, startStack, type TestStack } from '#platform/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 /** The whole pipeline on the users of deploy/nats/users.conf, over TLS. */

@@ -1,6 +1,6 @@
-import { MegaNestError } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startNats, type TestNats } from '#testing';
+import { MegaNestError } from '#platform/contracts';
+import { MessagingConnection, RpcClient } from '#platform/messaging';
+import { startNats, type TestNats } from '#platform/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { echo, startEcho, work, type EchoInstance, type Workplace } from './echo-service.js';
 

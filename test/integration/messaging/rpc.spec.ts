@@ -1,6 +1,6 @@
-import { MegaNestError } from '#contracts';
-import { MessagingConnection, RpcClient, ServiceDirectory } from '#messaging';
-import { startNats, type TestNats } from '#testing';
+import { MegaNestError } from '#platform/contracts';
+import { MessagingConnection, RpcClient, ServiceDirectory } from '#platform/messaging';
+import { startNats, type TestNats } from '#platform/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { count, echo, nobody, startEcho, type EchoInstance } from './echo-service.js';
 

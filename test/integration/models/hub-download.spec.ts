@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { resolveModel, type DownloadProgress, type ModelLoadOptions } from '#models';
+import { resolveModel, type DownloadProgress, type ModelLoadOptions } from '#engine/models';
 import { HubServer } from '../../support/hub-server.js';
 
 const id = 'acme/tiny';

@@ -1,6 +1,12 @@
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
-import { createTemporaryDirectory, freePort, repositoryRoot, startNats, startService } from '#testing';
+import {
+  createTemporaryDirectory,
+  freePort,
+  repositoryRoot,
+  startNats,
+  startService,
+} from '#platform/testing';
 import { expect, it } from 'vitest';
 import { HubServer } from '../../support/hub-server.js';
 

@@ -3,16 +3,16 @@ import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadEmbedder } from '#encoders';
-import { loadGenerator } from '#generation';
-import { canCompileEncoder, resolveModel } from '#models';
-import type { DownloadProgress } from '#models';
+import { loadEmbedder } from '#engine/encoders';
+import { loadGenerator } from '#engine/generation';
+import { canCompileEncoder, resolveModel } from '#engine/models';
+import type { DownloadProgress } from '#engine/models';
 import {
   randomTensors,
   writeCheckpoint,
-} from '../../../libs/onnx-compiler/src/checkpoint/checkpoint.fixture.js';
-import { decoderShapes } from '../../../libs/onnx-compiler/src/decoder/reference-decoder.fixture.js';
-import { projectRoot } from '#paths';
+} from '../../../libs/engine/onnx-compiler/src/checkpoint/checkpoint.fixture.js';
+import { decoderShapes } from '../../../libs/engine/onnx-compiler/src/decoder/reference-decoder.fixture.js';
+import { projectRoot } from '#platform/foundation';
 import { HubServer } from '../../support/hub-server.js';
 
 const llama = {

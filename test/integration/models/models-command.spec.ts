@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { cleanEnvironment, repositoryRoot } from '#testing';
-import { listDownloads } from '#models';
+import { cleanEnvironment, repositoryRoot } from '#platform/testing';
+import { listDownloads } from '#engine/models';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HubServer } from '../../support/hub-server.js';
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { bodyBounds, MegaNestError, parseOrThrow } from '#contracts';
-import { routesOf, parseJsonBody, type Route } from '#service-kit';
+import { bodyBounds, MegaNestError, parseOrThrow } from '#platform/contracts';
+import { routesOf, parseJsonBody, type Route } from '#platform/service-kit';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { controllersOf } from './controllers.js';

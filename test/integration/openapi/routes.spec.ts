@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildDocument, routesOf } from '#service-kit';
-import { repositoryRoot } from '#testing';
+import { buildDocument, routesOf } from '#platform/service-kit';
+import { repositoryRoot } from '#platform/testing';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { controllersOf } from './controllers.js';
@@ -9,7 +9,7 @@ import { controllersOf } from './controllers.js';
 const apps = readdirSync(join(repositoryRoot, 'apps')).filter((app) => app !== 'launcher' && app !== 'web');
 
 /** Folders whose controllers each service has: its own and the shared ones. */
-const foldersOf = (app: string) => [`apps/${app}`, 'libs/service-kit', 'libs/dataprep-api'];
+const foldersOf = (app: string) => [`apps/${app}`, 'libs/platform/service-kit', 'libs/api/dataprep-api'];
 
 async function documentOf(app: string) {
   const controllers = (await Promise.all(foldersOf(app).map(controllersOf))).flat();

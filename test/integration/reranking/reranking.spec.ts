@@ -1,6 +1,6 @@
-import { describeRerankingModel, healthMethod, rerank } from '#contracts';
-import { RpcClient } from '#messaging';
-import type { TestService } from '#testing';
+import { describeRerankingModel, healthMethod, rerank } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import type { TestService } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 

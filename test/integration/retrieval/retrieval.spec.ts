@@ -5,9 +5,9 @@ import {
   healthMethod,
   retrieve,
   type RequestOf,
-} from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { DocumentsRepository, openDatabase, type Database } from '#storage';
+} from '#platform/contracts';
+import { MessagingConnection, RpcClient } from '#platform/messaging';
+import { DocumentsRepository, openDatabase, type Database } from '#platform/storage';
 import {
   startNats,
   startPostgres,
@@ -15,7 +15,7 @@ import {
   type TestNats,
   type TestPostgres,
   type TestService,
-} from '#testing';
+} from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const texts = [

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { startNats, startService, type TestNats, type TestService } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let nats: TestNats;

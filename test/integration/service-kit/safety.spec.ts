@@ -8,7 +8,7 @@ import {
   startService,
   type TestNats,
   type TestService,
-} from '#testing';
+} from '#platform/testing';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { judge } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { judge } from '#platform/contracts';
+import { MessagingConnection, RpcClient } from '#platform/messaging';
+import { startNats, startService, type TestNats, type TestService } from '#platform/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 interface Span {

@@ -1,4 +1,4 @@
-import type { AttributeFilter, ComparisonFilter } from '#contracts';
+import type { AttributeFilter, ComparisonFilter } from '#platform/contracts';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';

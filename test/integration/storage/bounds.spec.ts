@@ -7,8 +7,8 @@ import {
   UserRecordsRepository,
   type Database,
   type NewStoredResponse,
-} from '#storage';
-import { startPostgres, type TestPostgres } from '#testing';
+} from '#platform/storage';
+import { startPostgres, type TestPostgres } from '#platform/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 const kilobyte = 1_024;

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import type { MegaNestError } from '#contracts';
-import { startEmbeddedPostgres } from '#local-stack';
-import { DocumentsRepository, openDatabase, type Database } from '#storage';
+import type { MegaNestError } from '#platform/contracts';
+import { startEmbeddedPostgres } from '#platform/local-stack';
+import { DocumentsRepository, openDatabase, type Database } from '#platform/storage';
 import {
   createTemporaryDirectory,
   freePort,
   postgresTemplate,
   startPostgres,
   type TestPostgres,
-} from '#testing';
+} from '#platform/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, vector } from './storage-fixture.js';

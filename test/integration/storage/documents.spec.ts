@@ -1,5 +1,5 @@
-import { MegaNestError } from '#contracts';
-import { DocumentsRepository, openDatabase, ReembeddingRepository, type Database } from '#storage';
+import { MegaNestError } from '#platform/contracts';
+import { DocumentsRepository, openDatabase, ReembeddingRepository, type Database } from '#platform/storage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
 

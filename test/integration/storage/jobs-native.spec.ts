@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { JobDocuments, JobsRepository, openMigratedDatabase, type Database } from '#storage';
-import { findProgramsWithVector, startNativePostgres, type NativePostgres } from '#testing';
+import { JobDocuments, JobsRepository, openMigratedDatabase, type Database } from '#platform/storage';
+import { findProgramsWithVector, startNativePostgres, type NativePostgres } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const found = findProgramsWithVector();

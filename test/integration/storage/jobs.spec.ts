@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { JobDocuments, JobsRepository, type DocumentOutcome } from '#storage';
+import { JobDocuments, JobsRepository, type DocumentOutcome } from '#platform/storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStorage, type StorageFixture } from './storage-fixture.js';
 

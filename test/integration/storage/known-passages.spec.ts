@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ChunkSearch } from '#storage';
+import type { ChunkSearch } from '#platform/storage';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
 
 const embedding = vector(1, 0, 0);

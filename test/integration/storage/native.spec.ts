@@ -1,5 +1,10 @@
-import { ChunksRepository, DocumentsRepository, openMigratedDatabase, type Database } from '#storage';
-import { findProgramsWithVector, startNativePostgres, type NativePostgres } from '#testing';
+import {
+  ChunksRepository,
+  DocumentsRepository,
+  openMigratedDatabase,
+  type Database,
+} from '#platform/storage';
+import { findProgramsWithVector, startNativePostgres, type NativePostgres } from '#platform/testing';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { document, search } from './storage-fixture.js';

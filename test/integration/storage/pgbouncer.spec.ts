@@ -1,4 +1,4 @@
-import { ChunksRepository, DocumentsRepository, openDatabase, type Database } from '#storage';
+import { ChunksRepository, DocumentsRepository, openDatabase, type Database } from '#platform/storage';
 import {
   createTemporaryDirectory,
   findProgramsWithVector,
@@ -6,7 +6,7 @@ import {
   startNativePostgres,
   startService,
   type NativePostgres,
-} from '#testing';
+} from '#platform/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPgBouncer, startPgBouncer, type PgBouncer } from '../../support/pgbouncer.js';

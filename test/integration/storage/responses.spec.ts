@@ -1,4 +1,4 @@
-import type { MegaNestError } from '#contracts';
+import type { MegaNestError } from '#platform/contracts';
 import {
   ConversationsRepository,
   openDatabase,
@@ -8,8 +8,8 @@ import {
   type Database,
   type NewStoredResponse,
   type ResponseEnd,
-} from '#storage';
-import { startPostgres, type TestPostgres } from '#testing';
+} from '#platform/storage';
+import { startPostgres, type TestPostgres } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const leaseMs = 60_000;

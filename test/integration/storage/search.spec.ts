@@ -1,5 +1,5 @@
-import type { MetadataFilter } from '#contracts';
-import type { ChunkSearch } from '#storage';
+import type { MetadataFilter } from '#platform/contracts';
+import type { ChunkSearch } from '#platform/storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
 

@@ -4,8 +4,8 @@ import {
   openDatabase,
   RateCountsRepository,
   type Database,
-} from '#storage';
-import { startPostgres, type TestPostgres } from '#testing';
+} from '#platform/storage';
+import { startPostgres, type TestPostgres } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let postgres: TestPostgres;

@@ -4,8 +4,8 @@ import {
   openDatabase,
   type ChunkSearch,
   type Database,
-} from '#storage';
-import { startPostgres, type TestPostgres } from '#testing';
+} from '#platform/storage';
+import { startPostgres, type TestPostgres } from '#platform/testing';
 
 /** A migrated database of one test file, with one connection: PGlite has no more to give. */
 export interface StorageFixture {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openDatabase } from '#storage';
+import { openDatabase } from '#platform/storage';
 import {
   installedPrograms,
   nativePostgres,
@@ -8,7 +8,7 @@ import {
   startPostgres,
   startService,
   type NativePostgres,
-} from '#testing';
+} from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** The embedded Postgres has no TLS; machines without a native one skip this. */

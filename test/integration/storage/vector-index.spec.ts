@@ -1,4 +1,4 @@
-import { DocumentsRepository, type ChunkHit, type NewChunk } from '#storage';
+import { DocumentsRepository, type ChunkHit, type NewChunk } from '#platform/storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, search, startStorage, type StorageFixture } from './storage-fixture.js';
 

@@ -5,7 +5,7 @@ import {
   VectorStoreFilesRepository,
   VectorStoresRepository,
   type IndexingTask,
-} from '#storage';
+} from '#platform/storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
 

@@ -1,4 +1,4 @@
-"""Log-mel features as preprocessor_config.json describes them; the same numbers as libs/speech/src/features."""
+"""Log-mel features as preprocessor_config.json describes them; the same numbers as libs/engine/speech/src/features."""
 import numpy as np
 
 RATE, SIZE, WINDOW, HOP, BANDS, LOWEST, HIGHEST, FLOOR = 16000, 512, 400, 160, 48, 50.0, 7600.0, 1e-5

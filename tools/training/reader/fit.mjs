@@ -8,14 +8,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadReader } from '#encoders';
-import { blockOf } from '../../../apps/llm/src/reading/answer-block.ts';
+import { loadReader } from '#engine/encoders';
+import { blockOf } from '../../../libs/answers/extractive/src/answer-block.ts';
 import {
   candidatesOf,
   evidenceNames,
   lexicalEvidence,
   readerEvidence,
-} from '../../../apps/llm/src/reading/evidence.ts';
+} from '../../../libs/answers/extractive/src/evidence.ts';
 import {
   answering,
   certaintyOf,
@@ -24,8 +24,8 @@ import {
   regress,
   sigmoid,
   worth,
-} from '../../../apps/llm/src/reading/rank-sentences.ts';
-import { readPassages } from '../../../apps/llm/src/reading/sentence.ts';
+} from '../../../libs/answers/extractive/src/rank-sentences.ts';
+import { readPassages } from '../../../libs/answers/extractive/src/sentence.ts';
 import { holdsLiterally, holdsWords } from '../../../bench/grounding/judge.ts';
 import { fitLogistic } from './logistic.mjs';
 

@@ -1,9 +1,9 @@
-import { loadProfile } from '#service-kit';
-import { startEmbeddedPostgres } from '#local-stack';
-import { loadEmbedder, loadReranker } from '#encoders';
-import { ChunksRepository, DocumentsRepository, openDatabase } from '#storage';
-import { createTemporaryDirectory } from '#testing';
-import { firstWords } from '#text';
+import { loadProfile } from '#platform/service-kit';
+import { startEmbeddedPostgres } from '#platform/local-stack';
+import { loadEmbedder, loadReranker } from '#engine/encoders';
+import { ChunksRepository, DocumentsRepository, openDatabase } from '#platform/storage';
+import { createTemporaryDirectory } from '#platform/testing';
+import { firstWords } from '#platform/foundation';
 import { chunkMetadata } from '../../../apps/dataprep/src/ingest/document-writer.ts';
 import { embeddingTexts, meanVector } from '../../../apps/dataprep/src/ingest/document-writer.ts';
 import { prepareDocument } from '../../../apps/dataprep/src/ingest/prepare-document.ts';

@@ -1,4 +1,4 @@
-import { splitSentences } from '#text';
+import { splitSentences } from '#platform/foundation';
 import type { DocumentBlock } from '../reading/parsed-document.js';
 
 /**

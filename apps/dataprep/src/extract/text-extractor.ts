@@ -4,7 +4,7 @@ import {
   type extract,
   type ExtractedText,
   type ParsedRequestOf,
-} from '#contracts';
+} from '#platform/contracts';
 import type { DocumentPreparer } from '../ingest/document-preparer.js';
 import { Semaphore } from '../ingest/semaphore.js';
 import type { SourceReader } from '../ingest/sources.js';

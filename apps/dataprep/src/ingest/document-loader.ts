@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { FairTurns } from '#batching';
-import { MegaNestError, type ReadingReport } from '#contracts';
-import type { DocumentsRepository, DocumentVersion } from '#storage';
+import { FairTurns } from '#platform/foundation';
+import { MegaNestError, type ReadingReport } from '#platform/contracts';
+import type { DocumentsRepository, DocumentVersion } from '#platform/storage';
 import type { DocumentPreparer } from './document-preparer.js';
 import type { IngestContext } from './ingest-context.js';
 import { reportOf, type PreparedDocument } from './prepare-document.js';

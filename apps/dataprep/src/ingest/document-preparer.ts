@@ -1,5 +1,5 @@
-import { FairTurns } from '#batching';
-import { MegaNestError } from '#contracts';
+import { FairTurns } from '#platform/foundation';
+import { MegaNestError } from '#platform/contracts';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { detectType } from '../reading/detect-type.js';
 import { unsupportedFile, type ParsedDocument, type SourceFile } from '../reading/parsed-document.js';

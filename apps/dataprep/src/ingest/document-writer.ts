@@ -1,7 +1,7 @@
-import { eventsOf } from '#batching';
-import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
-import type { CallOptions } from '#messaging';
-import type { DocumentsRepository, NewChunk, ReplaceOutcome } from '#storage';
+import { eventsOf } from '#platform/foundation';
+import { MegaNestError, type IngestedDocument, type IngestProgress } from '#platform/contracts';
+import type { CallOptions } from '#platform/messaging';
+import type { DocumentsRepository, NewChunk, ReplaceOutcome } from '#platform/storage';
 import type { DocumentChunk } from '../chunking/chunk-document.js';
 import { countWords, wordSpans } from '../chunking/text-units.js';
 import type { LoadedDocument } from './document-loader.js';

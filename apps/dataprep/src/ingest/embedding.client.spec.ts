@@ -1,5 +1,5 @@
-import { embed, encodeVectors, MegaNestError, type RequestOf } from '#contracts';
-import type { CallOptions, RpcClient } from '#messaging';
+import { embed, encodeVectors, MegaNestError, type RequestOf } from '#platform/contracts';
+import type { CallOptions, RpcClient } from '#platform/messaging';
 import { describe, expect, it } from 'vitest';
 import { batchesOf, EmbeddingClient } from './embedding.client.js';
 

@@ -1,5 +1,11 @@
-import { decodeVectors, describeEmbeddingModel, embed, MegaNestError, type ModelInfo } from '#contracts';
-import type { CallOptions, RpcClient } from '#messaging';
+import {
+  decodeVectors,
+  describeEmbeddingModel,
+  embed,
+  MegaNestError,
+  type ModelInfo,
+} from '#platform/contracts';
+import type { CallOptions, RpcClient } from '#platform/messaging';
 import { withPatience } from './with-patience.js';
 
 /** Limits of one request: few texts for a short latency, few characters for the size of a message. */

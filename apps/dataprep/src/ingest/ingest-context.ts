@@ -1,4 +1,4 @@
-import { defaultCollection, embeddingModelName, invalidField, type ModelInfo } from '#contracts';
+import { defaultCollection, embeddingModelName, invalidField, type ModelInfo } from '#platform/contracts';
 import type { ChunkingOptions } from '../chunking/chunk-document.js';
 import { encodingName } from '../reading/encodings/encodings.js';
 import type { SourceFile } from '../reading/parsed-document.js';

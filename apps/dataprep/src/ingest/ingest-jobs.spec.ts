@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { asClient } from '#batching';
-import { MegaNestError, type IngestedDocument, type IngestJob } from '#contracts';
-import type { Advance, ClaimedDocument, DocumentOutcome, EndedDocument, JobEnd } from '#storage';
+import { asClient } from '#platform/foundation';
+import { MegaNestError, type IngestedDocument, type IngestJob } from '#platform/contracts';
+import type { Advance, ClaimedDocument, DocumentOutcome, EndedDocument, JobEnd } from '#platform/storage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IngestJobs, type JobParts } from './ingest-jobs.js';
 import type { JobProgress } from './job-run.js';

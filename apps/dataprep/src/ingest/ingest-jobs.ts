@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { asClient, currentClient } from '#batching';
-import { MegaNestError, type IngestedDocument, type IngestJob } from '#contracts';
-import type { Job, JobDocuments, JobsRepository, SharedJob } from '#storage';
+import { asClient, currentClient } from '#platform/foundation';
+import { MegaNestError, type IngestedDocument, type IngestJob } from '#platform/contracts';
+import type { Job, JobDocuments, JobsRepository, SharedJob } from '#platform/storage';
 import { JobRun, maxWeight, weightOf, type JobProgress, type RunParts } from './job-run.js';
 import { Semaphore } from './semaphore.js';
 import type { IngestRequest } from './sources.js';

@@ -1,4 +1,4 @@
-import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
+import { MegaNestError, type IngestedDocument, type IngestProgress } from '#platform/contracts';
 import { Logger } from '@nestjs/common';
 import type { IngestSource } from './sources.js';
 

@@ -1,7 +1,7 @@
-import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
-import type { CallOptions } from '#messaging';
-import type { Metrics } from '#service-kit';
-import type { DocumentsRepository } from '#storage';
+import { MegaNestError, type IngestedDocument, type IngestProgress } from '#platform/contracts';
+import type { CallOptions } from '#platform/messaging';
+import type { Metrics } from '#platform/service-kit';
+import type { DocumentsRepository } from '#platform/storage';
 import type { ChunkingOptions } from '../chunking/chunk-document.js';
 import type { DocumentLoader, LoadedDocument } from './document-loader.js';
 import { writeDocument } from './document-writer.js';

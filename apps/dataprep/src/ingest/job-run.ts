@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { MegaNestError, type ErrorBody, type IngestedDocument, type IngestProgress } from '#contracts';
+import {
+  MegaNestError,
+  type ErrorBody,
+  type IngestedDocument,
+  type IngestProgress,
+} from '#platform/contracts';
 import {
   maxClaimWeight,
   maxDocumentAttempts,
@@ -12,7 +17,7 @@ import {
   type JobEnd,
   type JobsRepository,
   type SharedJob,
-} from '#storage';
+} from '#platform/storage';
 import { maxLoading } from './document-loader.js';
 import { logFailed, resultOf } from './ingest-result.js';
 import type { IngestService, OpenedIngest } from './ingest.service.js';

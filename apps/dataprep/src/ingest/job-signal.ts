@@ -1,4 +1,4 @@
-import type { MessagingConnection } from '#messaging';
+import type { MessagingConnection } from '#platform/messaging';
 import type { JobSignal } from './ingest-jobs.js';
 
 /** Instances without the permission to use it look for jobs at intervals only. */

@@ -1,4 +1,4 @@
-import type { ErrorBody, ReadingReport } from '#contracts';
+import type { ErrorBody, ReadingReport } from '#platform/contracts';
 import { chunkDocument, type ChunkingOptions, type DocumentChunk } from '../chunking/chunk-document.js';
 import type { SourceFile, ParsedDocument, ReadingFacts, ReadingWarning } from '../reading/parsed-document.js';
 import { readDocument } from '../reading/read-document.js';

@@ -4,8 +4,8 @@
  * environment variables.
  */
 import { Worker } from 'node:worker_threads';
-import { MegaNestError } from '#contracts';
-import { builtFile } from '#paths';
+import { MegaNestError } from '#platform/contracts';
+import { builtFile } from '#platform/foundation';
 import { onScannedPage } from '../reading/pictures/scan-reader.js';
 import { readDocument } from '../reading/read-document.js';
 import {

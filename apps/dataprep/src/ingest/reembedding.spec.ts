@@ -1,5 +1,5 @@
-import { MegaNestError } from '#contracts';
-import type { ForeignDocument } from '#storage';
+import { MegaNestError } from '#platform/contracts';
+import type { ForeignDocument } from '#platform/storage';
 import { expect, it, vi } from 'vitest';
 import { Reembedding } from './reembedding.js';
 

@@ -1,5 +1,5 @@
-import { embeddingModelName, MegaNestError, type ReembeddingState } from '#contracts';
-import type { ReembeddingRepository, ForeignDocument } from '#storage';
+import { embeddingModelName, MegaNestError, type ReembeddingState } from '#platform/contracts';
+import type { ReembeddingRepository, ForeignDocument } from '#platform/storage';
 import { Logger } from '@nestjs/common';
 import { meanVector, embeddingTextsOf } from './document-writer.js';
 import type { EmbeddingClient } from './embedding.client.js';

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 
 /** A task that waits for its permits. */
 interface Waiting {

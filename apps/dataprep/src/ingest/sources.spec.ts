@@ -1,4 +1,4 @@
-import { ingest, MegaNestError } from '#contracts';
+import { ingest, MegaNestError } from '#platform/contracts';
 import { expect, it } from 'vitest';
 import { SourceReader } from './sources.js';
 

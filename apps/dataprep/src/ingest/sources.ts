@@ -5,9 +5,9 @@ import {
   type FileReference,
   type ParsedRequestOf,
   type ingest,
-} from '#contracts';
-import type { ObjectStore } from '#messaging';
-import { guardedFetch } from '#service-kit';
+} from '#platform/contracts';
+import type { ObjectStore } from '#platform/messaging';
+import { guardedFetch } from '#platform/service-kit';
 import type { SourceFile } from '../reading/parsed-document.js';
 import type { Opened } from './streamed-text.js';
 import { storeComeBackMs, withPatience } from './with-patience.js';

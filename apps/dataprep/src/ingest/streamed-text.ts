@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 import { countUtf8, decodeText, guessWarning, isMostlyUtf8, isUtf16 } from '../reading/decode-text.js';
 import { detectType } from '../reading/detect-type.js';
 import { decoderOf } from '../reading/encodings/encodings.js';

@@ -1,4 +1,4 @@
-import type { IngestProgress } from '#contracts';
+import type { IngestProgress } from '#platform/contracts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { thinProgress } from './thin-progress.js';
 

@@ -1,4 +1,4 @@
-import type { IngestProgress } from '#contracts';
+import type { IngestProgress } from '#platform/contracts';
 
 /** Limits the events of an ingest to one per interval, and the last one. Each event is a message to the caller. */
 export async function* thinProgress(

@@ -1,5 +1,5 @@
-import { MegaNestError } from '#contracts';
-import { retry } from '#retry';
+import { MegaNestError } from '#platform/contracts';
+import { retry } from '#platform/foundation';
 
 /** Time for which calls to an unavailable service are retried. */
 const usualComeBackMs = 20_000;

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 
 /**
  * Kind of a block. Chunking never crosses a heading, and keeps rows, list items and form fields whole. A note belongs to

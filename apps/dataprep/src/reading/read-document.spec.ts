@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 import { readDocument } from './read-document.js';
 
 const read = (filename: string, content: string | Uint8Array, mimeType = '') =>

@@ -1,4 +1,4 @@
-import type { MegaNestError } from '#contracts';
+import type { MegaNestError } from '#platform/contracts';
 
 const typesByStatus: Readonly<Record<number, string>> = {
   401: 'authentication_error',

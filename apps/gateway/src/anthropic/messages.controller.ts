@@ -1,7 +1,7 @@
-import { countPromptTokens, MegaNestError, parseOrThrow } from '#contracts';
-import { RpcClient } from '#messaging';
-import { chatCompletionRequestSchema } from '#openai-api';
-import { NotSealedHereError, Sealer } from '#responses';
+import { countPromptTokens, MegaNestError, parseOrThrow } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import { chatCompletionRequestSchema } from '#api/openai-api';
+import { NotSealedHereError, Sealer } from '#api/responses';
 import {
   ApiOperation,
   Call,
@@ -10,7 +10,7 @@ import {
   sendEventStream,
   setIgnored,
   type HttpCall,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { Body, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';

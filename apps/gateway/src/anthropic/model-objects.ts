@@ -1,5 +1,5 @@
-import { invalidField, MegaNestError } from '#contracts';
-import type { Model } from '#openai-api';
+import { invalidField, MegaNestError } from '#platform/contracts';
+import type { Model } from '#api/openai-api';
 import { z } from 'zod';
 
 /** The query of the list of models. Query strings are text, so that numbers are converted. */

@@ -8,7 +8,7 @@ import {
   Synthesis,
   Transcription,
   type TranscriptionRequest,
-} from '#audio-api';
+} from '#api/audio-api';
 import {
   assertServedModel,
   describeAsrModel,
@@ -18,9 +18,9 @@ import {
   transcribe,
   type TranscriptChunk,
   type TtsInfo,
-} from '#contracts';
-import { type CallOptions, ObjectStore, RpcClient } from '#messaging';
-import type { HttpCall } from '#service-kit';
+} from '#platform/contracts';
+import { type CallOptions, ObjectStore, RpcClient } from '#platform/messaging';
+import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { ModelCatalog, ModelsModule } from '../models/model-catalog.js';
 

@@ -1,4 +1,4 @@
-import type { RateCount } from '#storage';
+import type { RateCount } from '#platform/storage';
 
 /** Counts a request in the database that all gateways share. */
 type Count = (key: string, windowMs: number) => Promise<RateCount>;

@@ -5,10 +5,10 @@ import {
   type GenerationChunk,
   type ModelInfo,
   type RetrievedDocument,
-} from '#contracts';
-import type { RunReceipt } from '#dag';
-import type { ChatCompletionRequest, CompletionIdentity } from '#openai-api';
-import type { HttpCall } from '#service-kit';
+} from '#platform/contracts';
+import type { RunReceipt } from '#platform/dag';
+import type { ChatCompletionRequest, CompletionIdentity } from '#api/openai-api';
+import type { HttpCall } from '#platform/service-kit';
 import { randomUUID } from 'node:crypto';
 import { leavesOut } from '../input-files/attached-files.js';
 import { sizeOfDataUrl } from '../input-files/input-files.js';

@@ -1,7 +1,7 @@
-import type { GenerationChunk, Support } from '#contracts';
-import type { RunReceipt } from '#dag';
-import { chatCompletionFrames, collectChatCompletion, errorFrame, type SpokenChunk } from '#openai-api';
-import { sendEventStream, setDegraded, setIgnored, setSupport, type Frames } from '#service-kit';
+import type { GenerationChunk, Support } from '#platform/contracts';
+import type { RunReceipt } from '#platform/dag';
+import { chatCompletionFrames, collectChatCompletion, errorFrame, type SpokenChunk } from '#api/openai-api';
+import { sendEventStream, setDegraded, setIgnored, setSupport, type Frames } from '#platform/service-kit';
 import type { FastifyReply } from 'fastify';
 import { degradedSteps } from '../mega-services/receipt-store.js';
 import type { ChatRun } from './chat-model.js';

@@ -3,9 +3,9 @@ import {
   chatCompletionRequestSchema,
   chatCompletionSchema,
   type ChatCompletionRequest,
-} from '#openai-api';
-import { Synthesis } from '#audio-api';
-import { ApiOperation, Call, Owner, SchemaPipe, type HttpCall } from '#service-kit';
+} from '#api/openai-api';
+import { Synthesis } from '#api/audio-api';
+import { ApiOperation, Call, Owner, SchemaPipe, type HttpCall } from '#platform/service-kit';
 import { Body, Controller, Headers, Inject, Post, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { MessagePartsGuard } from './message-parts.guard.js';

@@ -1,4 +1,4 @@
-import type { HttpCall } from '#service-kit';
+import type { HttpCall } from '#platform/service-kit';
 import { describe, expect, it } from 'vitest';
 import type { GatewayEnvironment } from '../config/gateway.environment.js';
 import { ChatService } from './chat.service.js';

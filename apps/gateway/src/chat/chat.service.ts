@@ -1,7 +1,12 @@
-import { MegaNestError } from '#contracts';
-import type { MegaServiceDefinition } from '#dag';
-import { chatToolParam, namingFormParams, namingToolParams, type ChatCompletionRequest } from '#openai-api';
-import type { HttpCall } from '#service-kit';
+import { MegaNestError } from '#platform/contracts';
+import type { MegaServiceDefinition } from '#platform/dag';
+import {
+  chatToolParam,
+  namingFormParams,
+  namingToolParams,
+  type ChatCompletionRequest,
+} from '#api/openai-api';
+import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';

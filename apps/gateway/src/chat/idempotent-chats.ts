@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { invalidField, MegaNestError } from '#contracts';
-import type { ChatCompletionRequest } from '#openai-api';
-import { ignoredHeaderName, type HttpCall } from '#service-kit';
-import { IdempotentAnswersRepository, type IdempotencyClaim } from '#storage';
+import { invalidField, MegaNestError } from '#platform/contracts';
+import type { ChatCompletionRequest } from '#api/openai-api';
+import { ignoredHeaderName, type HttpCall } from '#platform/service-kit';
+import { IdempotentAnswersRepository, type IdempotencyClaim } from '#platform/storage';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 

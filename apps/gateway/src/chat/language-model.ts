@@ -6,17 +6,17 @@ import {
   type ModelInfo,
   type RequestOf,
   type TemplateVariables,
-} from '#contracts';
-import { RpcClient } from '#messaging';
+} from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
 import {
   callableTools,
   type ChatCompletionRequest,
   ignoredFields,
   planThinking,
   unusedLabels,
-} from '#openai-api';
-import { type HttpCall, measureGeneration, Metrics } from '#service-kit';
-import { chatTaskOf, condenseQuestion } from '#text';
+} from '#api/openai-api';
+import { type HttpCall, measureGeneration, Metrics } from '#platform/service-kit';
+import { chatTaskOf, condenseQuestion } from '#answers/questions';
 import { Inject, Injectable } from '@nestjs/common';
 import { AttachedFiles, hasFiles, maxFilePassages } from '../input-files/attached-files.js';
 import { ImageStore } from '../input-files/image-store.js';

@@ -1,6 +1,6 @@
-import { parseMegaService } from '#dag';
-import type { ChatCompletionRequest } from '#openai-api';
-import type { HttpCall } from '#service-kit';
+import { parseMegaService } from '#platform/dag';
+import type { ChatCompletionRequest } from '#api/openai-api';
+import type { HttpCall } from '#platform/service-kit';
 import { expect, it } from 'vitest';
 import { builtInNodes } from '../mega-services/nodes/built-in-nodes.js';
 import { MegaServiceModels } from './mega-service-model.js';

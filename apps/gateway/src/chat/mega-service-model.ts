@@ -1,5 +1,10 @@
-import { samplingParameters, unsupportedField, type MegaNestError, type TemplateVariables } from '#contracts';
-import { pickParameters, type MegaServiceDefinition } from '#dag';
+import {
+  samplingParameters,
+  unsupportedField,
+  type MegaNestError,
+  type TemplateVariables,
+} from '#platform/contracts';
+import { pickParameters, type MegaServiceDefinition } from '#platform/dag';
 import {
   callableTools,
   ignoredFields,
@@ -7,8 +12,8 @@ import {
   planThinking,
   unusedLabels,
   type ChatCompletionRequest,
-} from '#openai-api';
-import { measureGeneration, Metrics, type HttpCall } from '#service-kit';
+} from '#api/openai-api';
+import { measureGeneration, Metrics, type HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { AttachedFiles, hasFiles, maxFilePassages } from '../input-files/attached-files.js';
 import { searches, takesConversations } from '../mega-services/definition-checks.js';

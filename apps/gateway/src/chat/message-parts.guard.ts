@@ -1,4 +1,4 @@
-import { ownerOf } from '#service-kit';
+import { ownerOf } from '#platform/service-kit';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { MessageParts } from './message-parts.js';

@@ -5,9 +5,9 @@ import {
   finishTranscript,
   Transcription,
   type AudioLimits,
-} from '#audio-api';
-import { invalidField, MegaNestError } from '#contracts';
-import type { HttpCall } from '#service-kit';
+} from '#api/audio-api';
+import { invalidField, MegaNestError } from '#platform/contracts';
+import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { InputFiles, type ReadFile } from '../input-files/input-files.js';

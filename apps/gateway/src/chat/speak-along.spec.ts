@@ -1,7 +1,7 @@
-import { type SpeechRequest, Synthesis } from '#audio-api';
-import { type GenerationChunk, MegaNestError, type SpeechChunk, type TtsInfo } from '#contracts';
-import type { SpokenChunk } from '#openai-api';
-import type { HttpCall } from '#service-kit';
+import { type SpeechRequest, Synthesis } from '#api/audio-api';
+import { type GenerationChunk, MegaNestError, type SpeechChunk, type TtsInfo } from '#platform/contracts';
+import type { SpokenChunk } from '#api/openai-api';
+import type { HttpCall } from '#platform/service-kit';
 import { expect, it } from 'vitest';
 import { SentenceReader, speakAlong, speakWhole, spokenForm } from './speak-along.js';
 

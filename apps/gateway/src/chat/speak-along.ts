@@ -1,16 +1,14 @@
-import { beginSpeech, finishSpeech, type Synthesis } from '#audio-api';
-import { AsyncQueue, eventsOf } from '#batching';
+import { beginSpeech, finishSpeech, type Synthesis } from '#api/audio-api';
+import { AsyncQueue, eventsOf, pcmWav, splitSentences } from '#platform/foundation';
 import {
   type GenerationChunk,
   invalidField,
   maxSpeechCharacters,
   MegaNestError,
   type SpeechFormat,
-} from '#contracts';
-import type { ChatCompletionRequest, SpokenChunk } from '#openai-api';
-import type { HttpCall } from '#service-kit';
-import { splitSentences } from '#text';
-import { pcmWav } from '#wav';
+} from '#platform/contracts';
+import type { ChatCompletionRequest, SpokenChunk } from '#api/openai-api';
+import type { HttpCall } from '#platform/service-kit';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 

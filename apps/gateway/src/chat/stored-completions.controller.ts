@@ -1,4 +1,4 @@
-import { type GenerationChunk, invalidField, MegaNestError, parseOrThrow } from '#contracts';
+import { type GenerationChunk, invalidField, MegaNestError, parseOrThrow } from '#platform/contracts';
 import {
   chatCompletionSchema,
   collectChatCompletion,
@@ -7,10 +7,10 @@ import {
   pageShape,
   wireMessage,
   type ChatCompletionRequest,
-} from '#openai-api';
-import { metadataSchema } from '#responses';
-import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
-import { type JsonObject, type StoredCompletion, StoredCompletionsRepository } from '#storage';
+} from '#api/openai-api';
+import { metadataSchema } from '#api/responses';
+import { ApiOperation, Owner, SchemaPipe } from '#platform/service-kit';
+import { type JsonObject, type StoredCompletion, StoredCompletionsRepository } from '#platform/storage';
 import {
   Body,
   Controller,

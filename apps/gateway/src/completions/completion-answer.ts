@@ -1,5 +1,5 @@
-import type { GenerationChunk, TokenLogprob, TokenUsage } from '#contracts';
-import { dataFrame, doneFrame, usageObject } from '#openai-api';
+import type { GenerationChunk, TokenLogprob, TokenUsage } from '#platform/contracts';
+import { dataFrame, doneFrame, usageObject } from '#api/openai-api';
 import { z } from 'zod';
 
 /** The log probabilities of a completion: a list for each field. */

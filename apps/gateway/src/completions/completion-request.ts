@@ -6,8 +6,8 @@ import {
   tokenLimitOf,
   tokenLimitSchema,
   type GenerationParameters,
-} from '#contracts';
-import { outputConstraint, outputFormatSchema } from '#openai-api';
+} from '#platform/contracts';
+import { outputConstraint, outputFormatSchema } from '#api/openai-api';
 import { z } from 'zod';
 
 const tokens = z.array(z.int().min(0)).min(1);

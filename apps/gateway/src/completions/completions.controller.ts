@@ -5,9 +5,9 @@ import {
   tokensBounds,
   type GenerationChunk,
   type RequestOf,
-} from '#contracts';
-import { RpcClient } from '#messaging';
-import { errorFrame } from '#openai-api';
+} from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import { errorFrame } from '#api/openai-api';
 import {
   ApiOperation,
   BodyBounds,
@@ -18,7 +18,7 @@ import {
   sendEventStream,
   setIgnored,
   type HttpCall,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { Body, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { randomUUID } from 'node:crypto';

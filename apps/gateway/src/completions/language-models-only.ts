@@ -1,5 +1,5 @@
-import { MegaNestError, type ModelInfo } from '#contracts';
-import { assertMayAsk, type HttpCall } from '#service-kit';
+import { MegaNestError, type ModelInfo } from '#platform/contracts';
+import { assertMayAsk, type HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';

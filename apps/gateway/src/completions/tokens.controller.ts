@@ -1,7 +1,7 @@
-import { detokenize, invalidField, tokenize, tokensBounds } from '#contracts';
-import { RpcClient } from '#messaging';
-import { chatTools, chatToolsSchema, messagesSchema, toChatMessages } from '#openai-api';
-import { ApiOperation, BodyBounds, Call, SchemaPipe, setIgnored, type HttpCall } from '#service-kit';
+import { detokenize, invalidField, tokenize, tokensBounds } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import { chatTools, chatToolsSchema, messagesSchema, toChatMessages } from '#api/openai-api';
+import { ApiOperation, BodyBounds, Call, SchemaPipe, setIgnored, type HttpCall } from '#platform/service-kit';
 import { Body, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-import { audioEnvironmentShape, audioLimits, audioLimitsOf, liveEnvironmentShape } from '#audio-api';
-import { uploadEnvironmentSchema, uploadLimits, uploadLimitsOf } from '#dataprep-api';
+import { audioEnvironmentShape, audioLimits, audioLimitsOf, liveEnvironmentShape } from '#api/audio-api';
+import { uploadEnvironmentSchema, uploadLimits, uploadLimitsOf } from '#api/dataprep-api';
 import {
   baseEnvironmentSchema,
   booleanSchema,
@@ -9,7 +9,7 @@ import {
   days,
   milliseconds,
   portSchema,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { z } from 'zod';
 

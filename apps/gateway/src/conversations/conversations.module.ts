@@ -1,8 +1,8 @@
-import { MegaNestError, parseOrThrow } from '#contracts';
-import { listOf, pageShape } from '#openai-api';
-import { inputItemSchema, type Metadata, metadataSchema, newId } from '#responses';
-import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
-import { ConversationsRepository, type StoredConversation } from '#storage';
+import { MegaNestError, parseOrThrow } from '#platform/contracts';
+import { listOf, pageShape } from '#api/openai-api';
+import { inputItemSchema, type Metadata, metadataSchema, newId } from '#api/responses';
+import { ApiOperation, Owner, SchemaPipe } from '#platform/service-kit';
+import { ConversationsRepository, type StoredConversation } from '#platform/storage';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Module, Param, Post, Query } from '@nestjs/common';
 import { z } from 'zod';
 import {

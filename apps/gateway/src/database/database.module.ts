@@ -1,4 +1,4 @@
-import { databaseOptions, HealthRegistry } from '#service-kit';
+import { databaseOptions, HealthRegistry } from '#platform/service-kit';
 import {
   CitedPassagesRepository,
   Database,
@@ -16,7 +16,7 @@ import {
   UploadsRepository,
   VectorStoreFilesRepository,
   VectorStoresRepository,
-} from '#storage';
+} from '#platform/storage';
 import { Global, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 

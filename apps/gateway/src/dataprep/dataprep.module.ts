@@ -15,7 +15,7 @@ import {
   type DocumentChunks,
   type IngestProgress,
   type StoredDocument,
-} from '#contracts';
+} from '#platform/contracts';
 import {
   CatalogController,
   Dataprep,
@@ -25,8 +25,8 @@ import {
   type DataprepReembedding,
   type IngestRequest,
   type ListedDocuments,
-} from '#dataprep-api';
-import { RpcClient, type CallOptions } from '#messaging';
+} from '#api/dataprep-api';
+import { RpcClient, type CallOptions } from '#platform/messaging';
 import { Inject, Injectable, Module } from '@nestjs/common';
 
 /** Data preparation by the dataprep service over NATS. */

@@ -1,6 +1,6 @@
-import { MegaNestError } from '#contracts';
-import { projectRoot } from '#paths';
-import { ApiOperation } from '#service-kit';
+import { MegaNestError } from '#platform/contracts';
+import { projectRoot } from '#platform/foundation';
+import { ApiOperation } from '#platform/service-kit';
 import { Controller, Get, Inject, Injectable, Module } from '@nestjs/common';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

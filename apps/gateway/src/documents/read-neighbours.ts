@@ -6,8 +6,8 @@ import {
   type ModelInfo,
   type Neighbour,
   type RetrievedDocument,
-} from '#contracts';
-import type { CallOptions, RpcClient } from '#messaging';
+} from '#platform/contracts';
+import type { CallOptions, RpcClient } from '#platform/messaging';
 
 /** A service that answers later leaves the found passages alone. */
 const timeoutMs = 2_000;

@@ -1,8 +1,8 @@
-import { invalidField, MegaNestError } from '#contracts';
-import { cleanFilename } from '#dataprep-api';
-import { newId } from '#responses';
-import { readFormParts } from '#service-kit';
-import type { StoredFile, StoredUpload } from '#storage';
+import { invalidField, MegaNestError } from '#platform/contracts';
+import { cleanFilename } from '#api/dataprep-api';
+import { newId } from '#api/responses';
+import { readFormParts } from '#platform/service-kit';
+import type { StoredFile, StoredUpload } from '#platform/storage';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { GatewayEnvironment } from '../config/gateway.environment.js';

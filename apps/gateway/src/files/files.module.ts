@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { MegaNestError, parseOrThrow } from '#contracts';
-import { listOf, listSchemaOf } from '#openai-api';
-import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
-import { FilesRepository, type StoredFile } from '#storage';
+import { MegaNestError, parseOrThrow } from '#platform/contracts';
+import { listOf, listSchemaOf } from '#api/openai-api';
+import { ApiOperation, Owner, SchemaPipe } from '#platform/service-kit';
+import { FilesRepository, type StoredFile } from '#platform/storage';
 import {
   Controller,
   Delete,

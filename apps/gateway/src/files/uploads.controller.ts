@@ -1,8 +1,8 @@
-import { invalidField, MegaNestError } from '#contracts';
-import { cleanFilename } from '#dataprep-api';
-import { newId } from '#responses';
-import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
-import { FilesRepository, UploadsRepository } from '#storage';
+import { invalidField, MegaNestError } from '#platform/contracts';
+import { cleanFilename } from '#api/dataprep-api';
+import { newId } from '#api/responses';
+import { ApiOperation, Owner, SchemaPipe } from '#platform/service-kit';
+import { FilesRepository, UploadsRepository } from '#platform/storage';
 import { Body, Controller, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,10 @@
-import { joinPieces, MegaNestError, textOfAttached, type ChatMessage, type ModelInfo } from '#contracts';
+import {
+  joinPieces,
+  MegaNestError,
+  textOfAttached,
+  type ChatMessage,
+  type ModelInfo,
+} from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import { asksForFiles, AttachedFiles, hasFiles, leavesOut, maxFilePassages } from './attached-files.js';
 

@@ -7,9 +7,9 @@ import {
   type ChatMessage,
   type ModelInfo,
   type RetrievedDocument,
-} from '#contracts';
-import { RpcClient, type CallOptions } from '#messaging';
-import { asksForSummary, contentWords } from '#text';
+} from '#platform/contracts';
+import { RpcClient, type CallOptions } from '#platform/messaging';
+import { asksForSummary, contentWords } from '#answers/questions';
 import { Inject, Injectable } from '@nestjs/common';
 import { passagesOf } from './file-passages.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { AttachedFile, RetrievedDocument } from '#contracts';
-import { splitSentences } from '#text';
+import type { AttachedFile, RetrievedDocument } from '#platform/contracts';
+import { splitSentences } from '#platform/foundation';
 
 /** Characters of a passage: the bundled reranker reads 100 words. */
 const passageCharacters = 500;

@@ -1,4 +1,4 @@
-import type { ChatMessage, FileReference } from '#contracts';
+import type { ChatMessage, FileReference } from '#platform/contracts';
 import { describe, expect, it, vi } from 'vitest';
 import { ImageStore } from './image-store.js';
 

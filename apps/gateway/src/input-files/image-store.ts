@@ -1,6 +1,6 @@
-import { ImageBudget, MegaNestError, type ChatMessage } from '#contracts';
-import { ObjectStore } from '#messaging';
-import { guardedFetch } from '#service-kit';
+import { ImageBudget, MegaNestError, type ChatMessage } from '#platform/contracts';
+import { ObjectStore } from '#platform/messaging';
+import { guardedFetch } from '#platform/service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { imageOfDataUrl, imageTypeOf } from './input-files.js';

@@ -7,10 +7,10 @@ import {
   textOfAttached,
   AttachedFileMark,
   type ImageBudget,
-} from '#contracts';
-import { ObjectStore, RpcClient } from '#messaging';
-import { inputFileOf, textOfTextFile } from '#responses';
-import { guardedFetch, type HttpCall } from '#service-kit';
+} from '#platform/contracts';
+import { ObjectStore, RpcClient } from '#platform/messaging';
+import { inputFileOf, textOfTextFile } from '#api/responses';
+import { guardedFetch, type HttpCall } from '#platform/service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { AttachedFiles } from './attached-files.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';

@@ -1,6 +1,6 @@
-import { MegaNestError, readChunks, type StoredChunk, type StoredDocument } from '#contracts';
-import { Dataprep } from '#dataprep-api';
-import { RpcClient } from '#messaging';
+import { MegaNestError, readChunks, type StoredChunk, type StoredDocument } from '#platform/contracts';
+import { Dataprep } from '#api/dataprep-api';
+import { RpcClient } from '#platform/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 
 /** Chunks of one call. */

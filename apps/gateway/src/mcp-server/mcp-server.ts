@@ -1,5 +1,5 @@
-import { MegaNestError } from '#contracts';
-import { serviceIdentity, version, type HttpCall, type ServiceIdentity } from '#service-kit';
+import { MegaNestError } from '#platform/contracts';
+import { serviceIdentity, version, type HttpCall, type ServiceIdentity } from '#platform/service-kit';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {

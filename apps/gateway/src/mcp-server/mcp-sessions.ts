@@ -1,4 +1,4 @@
-import { Drain } from '#service-kit';
+import { Drain } from '#platform/service-kit';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 

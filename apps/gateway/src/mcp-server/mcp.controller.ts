@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 import {
   ApiOperation,
   Call,
@@ -7,7 +7,7 @@ import {
   SchemaPipe,
   stoppingError,
   type HttpCall,
-} from '#service-kit';
+} from '#platform/service-kit';
 import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';

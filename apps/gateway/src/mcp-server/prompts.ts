@@ -1,6 +1,6 @@
-import { invalidField, parseOrThrow } from '#contracts';
-import { collectionField } from '#dataprep-api';
-import { loadProfile, type HttpCall, type Profile } from '#service-kit';
+import { invalidField, parseOrThrow } from '#platform/contracts';
+import { collectionField } from '#api/dataprep-api';
+import { loadProfile, type HttpCall, type Profile } from '#platform/service-kit';
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
-import { MegaNestError, type StoredDocument } from '#contracts';
-import { Dataprep } from '#dataprep-api';
-import { renderChunks } from '#evidence';
+import { MegaNestError, type StoredDocument } from '#platform/contracts';
+import { Dataprep } from '#api/dataprep-api';
+import { renderChunks } from '#answers/evidence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Resource, TextResourceContents } from '@modelcontextprotocol/sdk/types.js';
 import { DocumentReader } from './document-reader.js';

@@ -1,4 +1,4 @@
-import type { StoredChunk } from '#contracts';
+import type { StoredChunk } from '#platform/contracts';
 
 /** A range of passages of a document, inclusive. */
 export interface PassageRange {

@@ -1,4 +1,4 @@
-import type { MegaServiceDefinition } from '#dag';
+import type { MegaServiceDefinition } from '#platform/dag';
 import { expect, it } from 'vitest';
 import { assertSearchable, searches, takesConversations } from './definition-checks.js';
 

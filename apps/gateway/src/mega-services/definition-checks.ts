@@ -1,6 +1,6 @@
-import { type ChatMessage, invalidField } from '#contracts';
-import type { MegaServiceDefinition } from '#dag';
-import { hasWord } from '#text';
+import { type ChatMessage, invalidField } from '#platform/contracts';
+import type { MegaServiceDefinition } from '#platform/dag';
+import { hasWord } from '#answers/questions';
 import { hasFiles } from '../input-files/attached-files.js';
 import { questionOf } from './mega-service-request.js';
 

@@ -1,15 +1,20 @@
-import { decodeBase64 } from '#audio-api';
+import { decodeBase64 } from '#api/audio-api';
 import {
   assertJsonBounds,
   MegaNestError,
   parseOrThrow,
   unsupportedField,
   type FileReference,
-} from '#contracts';
-import { listParameters, type MegaServiceDefinition, type NodeTarget, type ParameterType } from '#dag';
-import { receiveForm, uploadLimits, type UploadLimits } from '#dataprep-api';
-import { ObjectStore } from '#messaging';
-import { chatCompletionRequestSchema, type ChatCompletionRequest } from '#openai-api';
+} from '#platform/contracts';
+import {
+  listParameters,
+  type MegaServiceDefinition,
+  type NodeTarget,
+  type ParameterType,
+} from '#platform/dag';
+import { receiveForm, uploadLimits, type UploadLimits } from '#api/dataprep-api';
+import { ObjectStore } from '#platform/messaging';
+import { chatCompletionRequestSchema, type ChatCompletionRequest } from '#api/openai-api';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTemporaryDirectory } from '#testing';
+import { createTemporaryDirectory } from '#platform/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MegaServiceCatalog } from './mega-service-catalog.js';
 import { builtInNodes } from './nodes/built-in-nodes.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 import {
   lacksService,
   MegaServiceDefinitionError,
@@ -9,9 +9,9 @@ import {
   type DefinitionProblem,
   type MegaServiceDefinition,
   type MegaServiceWatcher,
-} from '#dag';
-import { projectRoot } from '#paths';
-import { EnvironmentError } from '#service-kit';
+} from '#platform/dag';
+import { projectRoot } from '#platform/foundation';
+import { EnvironmentError } from '#platform/service-kit';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { GatewayEnvironment } from '../config/gateway.environment.js';
 import type { AnnouncedServices } from './nodes/announced-services.js';

@@ -5,16 +5,16 @@ import {
   type GenerationChunk,
   type ReplyOf,
   type RetrievedDocument,
-} from '#contracts';
+} from '#platform/contracts';
 import {
   pickParameters,
   type MegaServiceDefinition,
   type ParameterValues,
   type RunHandle,
   type RunReceipt,
-} from '#dag';
-import { ignoredFields, type EmbeddingRequest } from '#openai-api';
-import { Metrics, type HttpCall } from '#service-kit';
+} from '#platform/dag';
+import { ignoredFields, type EmbeddingRequest } from '#api/openai-api';
+import { Metrics, type HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { ReceivedMegaServiceRequest } from './mega-service-body.js';

@@ -10,9 +10,9 @@ import {
   type RequestOf,
   type RetrievedDocument,
   type TemplateVariables,
-} from '#contracts';
-import type { NodeContext } from '#dag';
-import type { CallOptions, RpcClient } from '#messaging';
+} from '#platform/contracts';
+import type { NodeContext } from '#platform/dag';
+import type { CallOptions, RpcClient } from '#platform/messaging';
 import type { FilePassages } from '../input-files/attached-files.js';
 import type { ImageStore } from '../input-files/image-store.js';
 import type { SearchPlan } from './search/search-plan.js';

@@ -1,12 +1,12 @@
-import { asDocuments, type GenerationChunk, type RetrievedDocument } from '#contracts';
+import { asDocuments, type GenerationChunk, type RetrievedDocument } from '#platform/contracts';
 import {
   runDag,
   type MegaServiceDefinition,
   type ParameterValues,
   type RunHandle,
   type RunReceipt,
-} from '#dag';
-import { Metrics, ownerOf, type HttpCall } from '#service-kit';
+} from '#platform/dag';
+import { Metrics, ownerOf, type HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { languageModelOf, usesLanguageModel } from '../models/model-catalog.js';
 import { searches } from './definition-checks.js';

@@ -1,4 +1,4 @@
-import { addressOf } from '#contracts';
+import { addressOf } from '#platform/contracts';
 import { expect, it } from 'vitest';
 import { withAddresses } from './page-address.js';
 

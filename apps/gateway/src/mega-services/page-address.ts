@@ -1,4 +1,4 @@
-import type { RetrievedDocument } from '#contracts';
+import type { RetrievedDocument } from '#platform/contracts';
 
 /**
  * Adds the address of each passage in the page, for citations: `https://ai.example/#/documents/ID?passage=3`. A file of

@@ -1,4 +1,4 @@
-import type { RunReceipt } from '#dag';
+import type { RunReceipt } from '#platform/dag';
 import { describe, expect, it } from 'vitest';
 import { degradedSteps, searchedQueries, ReceiptStore } from './receipt-store.js';
 

@@ -1,4 +1,4 @@
-import type { RunHandle, RunReceipt } from '#dag';
+import type { RunHandle, RunReceipt } from '#platform/dag';
 
 /** The timings of one request. */
 export interface StoredReceipt {

@@ -1,4 +1,4 @@
-import type { RpcClient } from '#messaging';
+import type { RpcClient } from '#platform/messaging';
 import { describe, expect, it } from 'vitest';
 import { modelAliasesSchema } from '../config/gateway.environment.js';
 import { ModelCatalog, type ServedModel } from './model-catalog.js';

@@ -7,10 +7,10 @@ import {
   MegaNestError,
   type ModelInfo,
   type RpcMethod,
-} from '#contracts';
-import type { MegaServiceDefinition, NodeTarget, ServiceKind } from '#dag';
-import { type CallOptions, modelAway, RpcClient } from '#messaging';
-import { assertMayAsk, type HttpCall } from '#service-kit';
+} from '#platform/contracts';
+import type { MegaServiceDefinition, NodeTarget, ServiceKind } from '#platform/dag';
+import { type CallOptions, modelAway, RpcClient } from '#platform/messaging';
+import { assertMayAsk, type HttpCall } from '#platform/service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import {

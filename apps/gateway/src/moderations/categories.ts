@@ -1,4 +1,4 @@
-import type { GuardrailFinding, GuardrailJudgement } from '#contracts';
+import type { GuardrailFinding, GuardrailJudgement } from '#platform/contracts';
 
 /** The categories of OpenAI's moderations, with the rules and the labels of usual classifiers that mean them. */
 const categories: readonly (readonly [name: string, means: RegExp])[] = [

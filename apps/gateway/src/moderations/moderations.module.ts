@@ -1,6 +1,6 @@
-import { judge, unsupportedField } from '#contracts';
-import { RpcClient } from '#messaging';
-import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
+import { judge, unsupportedField } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#platform/service-kit';
 import { Body, Controller, HttpCode, Inject, Module, Post } from '@nestjs/common';
 import { z } from 'zod';
 import { toModeration } from './categories.js';

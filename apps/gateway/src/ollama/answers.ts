@@ -1,5 +1,5 @@
-import type { GenerationChunk, TokenUsage } from '#contracts';
-import { citationAnnotations, GatheredCalls, type CompletionIdentity } from '#openai-api';
+import type { GenerationChunk, TokenUsage } from '#platform/contracts';
+import { citationAnnotations, GatheredCalls, type CompletionIdentity } from '#api/openai-api';
 import { z } from 'zod';
 
 const nanosecondsPerMillisecond = 1e6;

@@ -1,4 +1,4 @@
-import type { Model } from '#openai-api';
+import type { Model } from '#api/openai-api';
 import { createHash } from 'node:crypto';
 
 /** Types of models that Ollama's clients can use. */

@@ -1,7 +1,14 @@
-import { complete, decodeVectors, invalidField, parseOrThrow, unsupportedField } from '#contracts';
-import { RpcClient } from '#messaging';
-import { chatCompletionRequestSchema } from '#openai-api';
-import { ApiOperation, Call, SchemaPipe, sendEventStream, setIgnored, type HttpCall } from '#service-kit';
+import { complete, decodeVectors, invalidField, parseOrThrow, unsupportedField } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import { chatCompletionRequestSchema } from '#api/openai-api';
+import {
+  ApiOperation,
+  Call,
+  SchemaPipe,
+  sendEventStream,
+  setIgnored,
+  type HttpCall,
+} from '#platform/service-kit';
 import { Body, Controller, Get, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';

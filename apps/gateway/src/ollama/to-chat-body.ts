@@ -1,4 +1,4 @@
-import { unsupportedField } from '#contracts';
+import { unsupportedField } from '#platform/contracts';
 import type { OllamaChat, OllamaGenerate, OllamaMessage } from './requests.js';
 
 /** A request in the form of a chat completion request, and the fields without effect. */

@@ -1,7 +1,7 @@
-import * as contracts from '#contracts';
-import { findReceipts, statisticsMethod, type ParsedRequestOf } from '#contracts';
-import { RpcClient, RpcHandler } from '#messaging';
-import { Metrics, sumDigests, type LatencyStatistics } from '#service-kit';
+import * as contracts from '#platform/contracts';
+import { findReceipts, statisticsMethod, type ParsedRequestOf } from '#platform/contracts';
+import { RpcClient, RpcHandler } from '#platform/messaging';
+import { Metrics, sumDigests, type LatencyStatistics } from '#platform/service-kit';
 import { Controller, Inject, Injectable } from '@nestjs/common';
 import { AnnouncedServices } from '../mega-services/nodes/announced-services.js';
 import { ReceiptStore, type StoredReceipt } from '../mega-services/receipt-store.js';

@@ -1,5 +1,5 @@
-import { listParameters, type ListedParameter, type MegaServiceDefinition } from '#dag';
-import { ApiOperation } from '#service-kit';
+import { listParameters, type ListedParameter, type MegaServiceDefinition } from '#platform/dag';
+import { ApiOperation } from '#platform/service-kit';
 import { All, Controller, Inject, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';

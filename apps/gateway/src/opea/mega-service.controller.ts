@@ -1,13 +1,13 @@
-import { Synthesis } from '#audio-api';
-import { toJsonSchema, type GenerationChunk, type JsonSchema } from '#contracts';
-import { listParameters, type MegaServiceDefinition } from '#dag';
+import { Synthesis } from '#api/audio-api';
+import { toJsonSchema, type GenerationChunk, type JsonSchema } from '#platform/contracts';
+import { listParameters, type MegaServiceDefinition } from '#platform/dag';
 import {
   chatCompletionRequestSchema,
   chatCompletionSchema,
   collectChatCompletion,
   doneFrame,
   type SpokenChunk,
-} from '#openai-api';
+} from '#api/openai-api';
 import {
   ApiDocument,
   assertMayAsk,
@@ -17,7 +17,7 @@ import {
   setIgnored,
   type HttpCall,
   type OpenApiPaths,
-} from '#service-kit';
+} from '#platform/service-kit';
 import { Controller, Inject, Injectable, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';

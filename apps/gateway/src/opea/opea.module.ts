@@ -1,6 +1,6 @@
-import { healthMethod } from '#contracts';
-import { asyncApiDocument } from '#messaging';
-import { ApiOperation, version } from '#service-kit';
+import { healthMethod } from '#platform/contracts';
+import { asyncApiDocument } from '#platform/messaging';
+import { ApiOperation, version } from '#platform/service-kit';
 import { Controller, Get, Module } from '@nestjs/common';
 import { z } from 'zod';
 import { AudioModule } from '../audio/audio.module.js';

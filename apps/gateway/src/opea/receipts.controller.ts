@@ -1,7 +1,7 @@
-import { MegaNestError } from '#contracts';
-import type { MegaServiceDefinition } from '#dag';
-import { ServiceDirectory } from '#messaging';
-import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
+import { MegaNestError } from '#platform/contracts';
+import type { MegaServiceDefinition } from '#platform/dag';
+import { ServiceDirectory } from '#platform/messaging';
+import { ApiOperation, Owner, SchemaPipe } from '#platform/service-kit';
 import { Body, Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { z } from 'zod';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';

@@ -1,7 +1,7 @@
-import { assertServedModel, embed, type ReplyOf } from '#contracts';
-import { RpcClient } from '#messaging';
-import type { EmbeddingRequest } from '#openai-api';
-import { Metrics, type HttpCall } from '#service-kit';
+import { assertServedModel, embed, type ReplyOf } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
+import type { EmbeddingRequest } from '#api/openai-api';
+import { Metrics, type HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { outputKindOf } from '../mega-services/definition-checks.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';

@@ -1,6 +1,6 @@
-import { MegaNestError } from '#contracts';
-import type { MegaServiceDefinition } from '#dag';
-import { capabilityFields, modelObject, type Model } from '#openai-api';
+import { MegaNestError } from '#platform/contracts';
+import type { MegaServiceDefinition } from '#platform/dag';
+import { capabilityFields, modelObject, type Model } from '#api/openai-api';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { givesAnswers, takesConversations } from '../mega-services/definition-checks.js';

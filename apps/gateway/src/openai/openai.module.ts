@@ -1,5 +1,5 @@
-import { rerank, tokensBounds } from '#contracts';
-import { RpcClient } from '#messaging';
+import { rerank, tokensBounds } from '#platform/contracts';
+import { RpcClient } from '#platform/messaging';
 import {
   codexModel,
   embeddingRequestSchema,
@@ -21,8 +21,8 @@ import {
   type PlainRerankRequest,
   type RerankRequest,
   type RerankResponse,
-} from '#openai-api';
-import { ApiOperation, BodyBounds, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
+} from '#api/openai-api';
+import { ApiOperation, BodyBounds, Call, Metrics, SchemaPipe, type HttpCall } from '#platform/service-kit';
 import { Body, Controller, Get, Headers, HttpCode, Inject, Module, Param, Post, Query } from '@nestjs/common';
 import { anthropicModel, anthropicModelPage } from '../anthropic/model-objects.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';

@@ -1,5 +1,5 @@
-import { Sealer } from '#responses';
-import { SecretsRepository } from '#storage';
+import { Sealer } from '#api/responses';
+import { SecretsRepository } from '#platform/storage';
 import { Module, type Provider } from '@nestjs/common';
 import { createHash, randomBytes } from 'node:crypto';
 import { ChatModule } from '../chat/chat.module.js';

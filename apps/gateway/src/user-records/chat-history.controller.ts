@@ -1,12 +1,12 @@
-import { inputItemSchema, newId, newItemId, toChatMessages, type StoredItem } from '#responses';
-import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
+import { inputItemSchema, newId, newItemId, toChatMessages, type StoredItem } from '#api/responses';
+import { ApiOperation, Owner, SchemaPipe } from '#platform/service-kit';
 import {
   ConversationsRepository,
   Database,
   UserRecordsRepository,
   type ItemRecord,
   type RecordScope,
-} from '#storage';
+} from '#platform/storage';
 import { Body, Controller, Header, HttpCode, Inject, Injectable, Post } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import {

@@ -1,4 +1,4 @@
-import { invalidField, MegaNestError } from '#contracts';
+import { invalidField, MegaNestError } from '#platform/contracts';
 import { z } from 'zod';
 
 const user = z.string().trim().min(1, 'must not be empty').max(256);

@@ -1,6 +1,6 @@
-import { newId } from '#responses';
-import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
-import { Database, UserRecordsRepository } from '#storage';
+import { newId } from '#api/responses';
+import { ApiOperation, Owner, SchemaPipe } from '#platform/service-kit';
+import { Database, UserRecordsRepository } from '#platform/storage';
 import { Body, Controller, Header, HttpCode, Inject, Module, Post } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { ChatHistoryController, ChatHistoryService } from './chat-history.controller.js';

@@ -1,6 +1,6 @@
-import { maxPosition } from '#contracts';
-import { listOf, listSchemaOf, pollAfter } from '#openai-api';
-import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
+import { maxPosition } from '#platform/contracts';
+import { listOf, listSchemaOf, pollAfter } from '#api/openai-api';
+import { ApiOperation, Owner, SchemaPipe } from '#platform/service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-import { invalidField, MegaNestError } from '#contracts';
-import { newId } from '#responses';
+import { invalidField, MegaNestError } from '#platform/contracts';
+import { newId } from '#api/responses';
 import {
   FilesRepository,
   VectorStoreFilesRepository,
@@ -10,7 +10,7 @@ import {
   type StoredFileBatch,
   type StoredVectorStore,
   type StoredVectorStoreFile,
-} from '#storage';
+} from '#platform/storage';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   chunkingDefaults,

@@ -1,8 +1,8 @@
-import { ingest, MegaNestError, type FileReference, type IngestedDocument } from '#contracts';
-import { uploadLimits, type UploadLimits } from '#dataprep-api';
-import { ObjectStore, RpcClient } from '#messaging';
-import { createLogger, Drain } from '#service-kit';
-import { FilesRepository, IndexingLeasesRepository, type IndexingTask } from '#storage';
+import { ingest, MegaNestError, type FileReference, type IngestedDocument } from '#platform/contracts';
+import { uploadLimits, type UploadLimits } from '#api/dataprep-api';
+import { ObjectStore, RpcClient } from '#platform/messaging';
+import { createLogger, Drain } from '#platform/service-kit';
+import { FilesRepository, IndexingLeasesRepository, type IndexingTask } from '#platform/storage';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';

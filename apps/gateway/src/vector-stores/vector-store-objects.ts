@@ -1,4 +1,4 @@
-import type { StoredFileBatch, StoredVectorStore, StoredVectorStoreFile } from '#storage';
+import type { StoredFileBatch, StoredVectorStore, StoredVectorStoreFile } from '#platform/storage';
 import { z } from 'zod';
 import { secondsOf } from '../files/file-objects.js';
 

@@ -1,6 +1,17 @@
-import { embed, encodeVectors, MegaNestError, rerank, retrieve, type RetrievedDocument } from '#contracts';
-import type { RpcClient } from '#messaging';
-import type { StoredVectorStoreFile, VectorStoreFilesRepository, VectorStoresRepository } from '#storage';
+import {
+  embed,
+  encodeVectors,
+  MegaNestError,
+  rerank,
+  retrieve,
+  type RetrievedDocument,
+} from '#platform/contracts';
+import type { RpcClient } from '#platform/messaging';
+import type {
+  StoredVectorStoreFile,
+  VectorStoreFilesRepository,
+  VectorStoresRepository,
+} from '#platform/storage';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -10,9 +10,13 @@ import {
   type RequestOf,
   type RetrievalParameters,
   type RetrievedDocument,
-} from '#contracts';
-import { RpcClient, type CallOptions } from '#messaging';
-import { VectorStoreFilesRepository, VectorStoresRepository, type StoredVectorStoreFile } from '#storage';
+} from '#platform/contracts';
+import { RpcClient, type CallOptions } from '#platform/messaging';
+import {
+  VectorStoreFilesRepository,
+  VectorStoresRepository,
+  type StoredVectorStoreFile,
+} from '#platform/storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RankingOptions } from './vector-store.requests.js';
 

@@ -1,4 +1,4 @@
-import { parseOrThrow } from '#contracts';
+import { parseOrThrow } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import {
   chunkingStrategySchema,

@@ -1,6 +1,6 @@
-import { attributeFilterSchema } from '#contracts';
-import { pageShape } from '#openai-api';
-import { metadataSchema } from '#responses';
+import { attributeFilterSchema } from '#platform/contracts';
+import { pageShape } from '#api/openai-api';
+import { metadataSchema } from '#api/responses';
 import { z } from 'zod';
 
 /** Sizes of passages in tokens, as OpenAI counts them. */

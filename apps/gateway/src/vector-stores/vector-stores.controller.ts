@@ -1,8 +1,8 @@
-import { MegaNestError, parseOrThrow } from '#contracts';
-import { listOf, listSchemaOf, pollAfter } from '#openai-api';
-import { metadataSchema, newId } from '#responses';
-import { ApiOperation, Call, Owner, SchemaPipe, setDegraded, type HttpCall } from '#service-kit';
-import { VectorStoresRepository, type VectorStoreFields } from '#storage';
+import { MegaNestError, parseOrThrow } from '#platform/contracts';
+import { listOf, listSchemaOf, pollAfter } from '#api/openai-api';
+import { metadataSchema, newId } from '#api/responses';
+import { ApiOperation, Call, Owner, SchemaPipe, setDegraded, type HttpCall } from '#platform/service-kit';
+import { VectorStoresRepository, type VectorStoreFields } from '#platform/storage';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AttachedFilesService, requireStore } from './attached-files.service.js';

@@ -1,5 +1,5 @@
-import { createLogger, loadProfile } from '#service-kit';
-import { FilesRepository, IndexingLeasesRepository, VectorStoresRepository } from '#storage';
+import { createLogger, loadProfile } from '#platform/service-kit';
+import { FilesRepository, IndexingLeasesRepository, VectorStoresRepository } from '#platform/storage';
 import {
   Inject,
   Injectable,

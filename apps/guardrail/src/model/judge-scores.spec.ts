@@ -1,4 +1,4 @@
-import type { GuardrailJudgement } from '#contracts';
+import type { GuardrailJudgement } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import { compileRules } from '../rules/compile-rules.js';
 import { judgeScores, checkLabels } from './judge-scores.js';

@@ -1,5 +1,5 @@
-import { MegaNestError, type GuardrailFinding, type GuardrailJudgement } from '#contracts';
-import type { LabelScore } from '#encoders';
+import { MegaNestError, type GuardrailFinding, type GuardrailJudgement } from '#platform/contracts';
+import type { LabelScore } from '#engine/encoders';
 import type { LabelRule } from '../rules/compile-rules.js';
 import type { RuleCheck } from '../rules/rule-file.js';
 

@@ -1,4 +1,4 @@
-import { guardrailActions } from '#contracts';
+import { guardrailActions } from '#platform/contracts';
 import { createHash } from 'node:crypto';
 import { RE2JS } from 're2js';
 import { parse } from 'yaml';

@@ -1,4 +1,4 @@
-import type { GuardrailFinding, GuardrailJudgement } from '#contracts';
+import type { GuardrailFinding, GuardrailJudgement } from '#platform/contracts';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { RE2JS } from 're2js';
 import type { Rule } from './compile-rules.js';

@@ -1,7 +1,7 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { EnvironmentError } from '#service-kit';
+import { EnvironmentError } from '#platform/service-kit';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { compileRules, type RuleSet } from './compile-rules.js';
 

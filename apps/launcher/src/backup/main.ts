@@ -1,7 +1,13 @@
 /**
  * `npm run backup -- <directory>`: copies the embedded database to a new data directory. The database may be running.
  */
-import { acquireFileLock, databaseCopy, embeddedLock, isRunning, type ProcessIdentity } from '#local-stack';
+import {
+  acquireFileLock,
+  databaseCopy,
+  embeddedLock,
+  isRunning,
+  type ProcessIdentity,
+} from '#platform/local-stack';
 import { existsSync, watch } from 'node:fs';
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

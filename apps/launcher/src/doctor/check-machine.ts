@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { findNatsServer } from '#local-stack';
-import { projectRoot } from '#paths';
+import { findNatsServer } from '#platform/local-stack';
+import { projectRoot } from '#platform/foundation';
 import { dirname, join } from 'node:path';
 import type { LauncherEnvironment } from '../environment.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';

@@ -1,7 +1,7 @@
-import { canCompileAny, findDownloaded, parseHubId } from '#models';
-import { projectRoot } from '#paths';
-import { hubCacheOf, loadProfile, type Profile } from '#service-kit';
-import type { DatabaseFacts } from '#storage';
+import { canCompileAny, findDownloaded, parseHubId } from '#engine/models';
+import { projectRoot } from '#platform/foundation';
+import { hubCacheOf, loadProfile, type Profile } from '#platform/service-kit';
+import type { DatabaseFacts } from '#platform/storage';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { modelRoles, type LauncherEnvironment } from '../environment.js';

@@ -1,7 +1,7 @@
-import { isNewEnough, oldestVersion } from '#local-stack';
-import { inspectNats } from '#messaging';
-import { natsAccess } from '#service-kit';
-import { inspectDatabase, type DatabaseFacts } from '#storage';
+import { isNewEnough, oldestVersion } from '#platform/local-stack';
+import { inspectNats } from '#platform/messaging';
+import { natsAccess } from '#platform/service-kit';
+import { inspectDatabase, type DatabaseFacts } from '#platform/storage';
 import type { LauncherEnvironment } from '../environment.js';
 import { maskUrl } from '../summary.js';
 import { checkNatsProgram } from './check-machine.js';

@@ -1,5 +1,5 @@
-import { isPortFree, services, type ServiceDescription } from '#local-stack';
-import { version } from '#service-kit';
+import { isPortFree, services, type ServiceDescription } from '#platform/local-stack';
+import { version } from '#platform/service-kit';
 import { request } from 'undici';
 import { z } from 'zod';
 import type { LauncherEnvironment } from '../environment.js';

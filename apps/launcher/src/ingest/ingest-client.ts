@@ -1,4 +1,4 @@
-import type { FailedDocument, IngestedDocument, IngestJob, IngestProgress } from '#contracts';
+import type { FailedDocument, IngestedDocument, IngestJob, IngestProgress } from '#platform/contracts';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { openAsBlob } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';

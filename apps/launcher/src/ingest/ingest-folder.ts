@@ -1,4 +1,4 @@
-import type { IngestProgress } from '#contracts';
+import type { IngestProgress } from '#platform/contracts';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { EnvironmentError } from '#service-kit';
+import { EnvironmentError } from '#platform/service-kit';
 import { readLauncherEnvironment } from '../environment.js';
 import { IngestClient } from './ingest-client.js';
 import { ingestFolder, IngestRecord } from './ingest-folder.js';

@@ -1,6 +1,6 @@
 /** `npx meganest mcp`: the MCP server of a running MegaNest on standard input and output. */
 import { parseArgs } from 'node:util';
-import { EnvironmentError } from '#service-kit';
+import { EnvironmentError } from '#platform/service-kit';
 import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,

@@ -2,7 +2,7 @@
  * Migrates the database at DATABASE_URL and exits. Run this job before the services of a new version start. Services
  * also migrate at their start, but the job shows a failed migration before a pod is replaced.
  */
-import { openDatabase } from '#storage';
+import { openDatabase } from '#platform/storage';
 
 const connectionString = process.env.DATABASE_URL ?? process.env.PG_CONNECTION_STRING ?? '';
 if (connectionString === '') {

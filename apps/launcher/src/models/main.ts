@@ -11,8 +11,8 @@ import {
   type CachedModel,
   type HubModel,
   type ModelLoadOptions,
-} from '#models';
-import { EnvironmentError, hubCacheOf, loadProfile, progressBar } from '#service-kit';
+} from '#engine/models';
+import { EnvironmentError, hubCacheOf, loadProfile, progressBar } from '#platform/service-kit';
 import { modelRoles, readLauncherEnvironment, type LauncherEnvironment } from '../environment.js';
 
 const usage = `Usage: npm run models -- <command> [models]

@@ -1,8 +1,8 @@
 /** `npm run reembed`: embeds the documents of other embedding models again, in a running MegaNest, and shows the progress. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { reembeddingStateSchema, type ReembeddingState } from '#contracts';
-import { EnvironmentError } from '#service-kit';
+import { reembeddingStateSchema, type ReembeddingState } from '#platform/contracts';
+import { EnvironmentError } from '#platform/service-kit';
 import { readLauncherEnvironment } from '../environment.js';
 
 const usage = `Usage: npm run reembed [-- options]

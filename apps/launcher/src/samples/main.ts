@@ -3,8 +3,8 @@
  * container with dataprep runs it; `npm start` ingests them itself.
  */
 import { join } from 'node:path';
-import { projectRoot } from '#paths';
-import { EnvironmentError } from '#service-kit';
+import { projectRoot } from '#platform/foundation';
+import { EnvironmentError } from '#platform/service-kit';
 import { readLauncherEnvironment } from '../environment.js';
 import { ingestSampleDocuments } from '../sample-documents.js';
 

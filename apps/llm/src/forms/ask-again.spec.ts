@@ -1,5 +1,5 @@
-import type { ChatMessage } from '#contracts';
-import type { GenerationEvent } from '#generation';
+import type { ChatMessage } from '#platform/contracts';
+import type { GenerationEvent } from '#engine/generation';
 import { describe, expect, it } from 'vitest';
 import { askAgain, BrokenFormError } from './ask-again.js';
 

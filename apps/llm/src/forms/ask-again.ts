@@ -1,5 +1,5 @@
-import { MegaNestError, type ChatMessage, type TokenUsage } from '#contracts';
-import type { GenerationEvent } from '#generation';
+import { MegaNestError, type ChatMessage, type TokenUsage } from '#platform/contracts';
+import type { GenerationEvent } from '#engine/generation';
 import { UsageSum } from '../writing/text-writer.js';
 
 /**

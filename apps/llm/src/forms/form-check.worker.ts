@@ -1,4 +1,4 @@
-import { serveWorker } from '#models';
+import { serveWorker } from '#engine/models';
 import type { FormJob } from './form-checker.js';
 import { formTest, type FormTest, type TextForm } from './form-test.js';
 

@@ -1,6 +1,6 @@
-import { invalidField } from '#contracts';
-import { TimedWorker } from '#models';
-import { builtFile } from '#paths';
+import { invalidField } from '#platform/contracts';
+import { TimedWorker } from '#engine/models';
+import { builtFile } from '#platform/foundation';
 import type { TextForm } from './form-test.js';
 
 /** A job of the thread: check a text against the form, or, without a text, check that the form is supported. */

@@ -1,5 +1,5 @@
-import { invalidField, type OutputConstraint } from '#contracts';
-import { readConstraint, readLark, textFits } from '#grammar';
+import { invalidField, type OutputConstraint } from '#platform/contracts';
+import { readConstraint, readLark, textFits } from '#engine/grammar';
 import { Ajv, type AnySchema, type ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';

@@ -1,4 +1,4 @@
-import type { GenerationEvent } from '#generation';
+import type { GenerationEvent } from '#engine/generation';
 import { describe, expect, it } from 'vitest';
 import { answerAfterReasoning } from './spent-on-reasoning.js';
 

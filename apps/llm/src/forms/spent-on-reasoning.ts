@@ -1,5 +1,5 @@
-import { invalidField, MegaNestError } from '#contracts';
-import type { GenerationEvent } from '#generation';
+import { invalidField, MegaNestError } from '#platform/contracts';
+import type { GenerationEvent } from '#engine/generation';
 import { UsageSum } from '../writing/text-writer.js';
 
 interface ReasoningOptions {

@@ -1,4 +1,5 @@
-import { fixedTexts, type Language } from '#text';
+import { fixedTexts } from '#answers/questions';
+import { type Language } from '#platform/foundation';
 
 /** What decides how a model is told to answer. */
 export interface AnswerCase {

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '#contracts';
+import type { ChatMessage } from '#platform/contracts';
 
 /** A fence, code in a line, or numbers of citations with the space before them. */
 const codeOrMarkers = /^ {0,3}(```|~~~)[^]*?(?:^ {0,3}\1|$(?![^]))|`[^`\n]*`|(?:[ \t]*\[\d{1,3}\])+(?!\()/gm;

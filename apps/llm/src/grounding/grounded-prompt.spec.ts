@@ -1,4 +1,4 @@
-import type { ChatMessage } from '#contracts';
+import type { ChatMessage } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import { buildGroundedPrompt, fillChatTemplate, fitConversation } from './grounded-prompt.js';
 import { passagesWithin } from './passages.js';

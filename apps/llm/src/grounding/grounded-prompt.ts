@@ -1,5 +1,5 @@
-import { invalidField, type ChatMessage } from '#contracts';
-import type { Profile } from '#service-kit';
+import { invalidField, type ChatMessage } from '#platform/contracts';
+import type { Profile } from '#platform/service-kit';
 import { nothingFound } from './answer-instruction.js';
 import { withoutMarkers } from './earlier-answers.js';
 import type { Passage } from './passages.js';

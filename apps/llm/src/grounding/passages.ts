@@ -1,8 +1,13 @@
-import { isAttached, type Neighbour, type RetrievedDocument } from '#contracts';
-import { evidenceBlocks, type EvidenceBlock } from '#evidence';
-import type { Profile } from '#service-kit';
-import { countWords, estimateTokens, firstWords } from '#text';
-import { normalizeWhitespace, sentencesOf } from './sentences.js';
+import { isAttached, type Neighbour, type RetrievedDocument } from '#platform/contracts';
+import { evidenceBlocks, type EvidenceBlock } from '#answers/evidence';
+import type { Profile } from '#platform/service-kit';
+import {
+  countWords,
+  estimateTokens,
+  firstWords,
+  normalizeWhitespace,
+  sentencesOf,
+} from '#platform/foundation';
 
 /** A passage of the prompt: `[number] shown`. */
 export interface Passage {

@@ -8,9 +8,9 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
   type tokenize,
-} from '#contracts';
-import type { GenerateRequest, GenerationEvent, TokenCodec } from '#generation';
-import { measureGeneration, Metrics } from '#service-kit';
+} from '#platform/contracts';
+import type { GenerateRequest, GenerationEvent, TokenCodec } from '#engine/generation';
+import { measureGeneration, Metrics } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { generatorToken, type LlmGenerator } from '../open-generator.js';
 import { LlmService } from '../llm.service.js';

@@ -1,5 +1,5 @@
-import type { TokenUsage } from '#contracts';
-import type { GenerationEvent } from '#generation';
+import type { TokenUsage } from '#platform/contracts';
+import type { GenerationEvent } from '#engine/generation';
 import { type CallReader, type ParsedPiece, partialEnd } from './call-stream.js';
 
 /** The marks before and after the reasoning of an answer. */

@@ -1,4 +1,4 @@
-import type { Tool, ToolCallDelta } from '#contracts';
+import type { Tool, ToolCallDelta } from '#platform/contracts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newCallReader } from './plan-calls.js';

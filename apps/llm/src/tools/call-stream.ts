@@ -1,4 +1,4 @@
-import type { Tool, ToolCallDelta } from '#contracts';
+import type { Tool, ToolCallDelta } from '#platform/contracts';
 import type { ToolFormat } from './tool-format.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Tool } from '#contracts';
+import type { Tool } from '#platform/contracts';
 
 type FunctionTool = Extract<Tool, { type: 'function' }>;
 

@@ -1,5 +1,5 @@
-import type { Tool, ToolCallDelta } from '#contracts';
-import type { GenerationEvent } from '#generation';
+import type { Tool, ToolCallDelta } from '#platform/contracts';
+import type { GenerationEvent } from '#engine/generation';
 import { describe, expect, it } from 'vitest';
 import { checksHere } from '../forms/form-checks.fixture.js';
 import { readNativeCalls, type AnswerTerms } from './native-calls.js';

@@ -1,5 +1,5 @@
-import { MegaNestError, type TokenUsage, type Tool, type ToolCallDelta } from '#contracts';
-import type { GenerationEvent } from '#generation';
+import { MegaNestError, type TokenUsage, type Tool, type ToolCallDelta } from '#platform/contracts';
+import type { GenerationEvent } from '#engine/generation';
 import { BrokenFormError } from '../forms/ask-again.js';
 import type { FormChecker } from '../forms/form-checker.js';
 import type { TextForm } from '../forms/form-test.js';

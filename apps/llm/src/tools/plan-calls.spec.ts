@@ -1,6 +1,6 @@
-import { MegaNestError, type ChatMessage, type Tool } from '#contracts';
+import { MegaNestError, type ChatMessage, type Tool } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
-import type { ChatTemplate, GenerationEvent } from '#generation';
+import type { ChatTemplate, GenerationEvent } from '#engine/generation';
 import { checksHere } from '../forms/form-checks.fixture.js';
 import { planCalls as planWith, templateVariables, type CallOptions } from './plan-calls.js';
 

@@ -1,5 +1,11 @@
-import { invalidField, MegaNestError, type ChatMessage, type OutputConstraint, type Tool } from '#contracts';
-import type { ChatTemplate, GenerationEvent, GenerateRequest as ModelRequest } from '#generation';
+import {
+  invalidField,
+  MegaNestError,
+  type ChatMessage,
+  type OutputConstraint,
+  type Tool,
+} from '#platform/contracts';
+import type { ChatTemplate, GenerationEvent, GenerateRequest as ModelRequest } from '#engine/generation';
 import { createHash, randomBytes } from 'node:crypto';
 import {
   answerMarks,

@@ -1,4 +1,4 @@
-import type { ChatMessage, OutputConstraint, Tool, generate, ParsedRequestOf } from '#contracts';
+import type { ChatMessage, OutputConstraint, Tool, generate, ParsedRequestOf } from '#platform/contracts';
 import { rawInputName } from './raw-input.js';
 
 /** A model's format of calls. */

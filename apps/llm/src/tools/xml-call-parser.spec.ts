@@ -1,4 +1,4 @@
-import type { Tool } from '#contracts';
+import type { Tool } from '#platform/contracts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newCallReader } from './plan-calls.js';

@@ -1,4 +1,4 @@
-import type { Tool } from '#contracts';
+import type { Tool } from '#platform/contracts';
 import { CallStream, type CallReaderOptions, type ParsedPiece } from './call-stream.js';
 import { rawInputName } from './raw-input.js';
 

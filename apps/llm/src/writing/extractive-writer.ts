@@ -1,7 +1,5 @@
-import { gatherInTurns } from '#batching';
-import type { GenerationChunk } from '#contracts';
-import { countWords } from '#text';
-import { sentencesIn } from '../grounding/sentences.js';
+import { countWords, gatherInTurns, sentencesIn } from '#platform/foundation';
+import type { GenerationChunk } from '#platform/contracts';
 import { chooseCentral } from './centrality.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 

@@ -1,5 +1,5 @@
-import type { GenerationChunk } from '#contracts';
-import { countWords } from '#text';
+import type { GenerationChunk } from '#platform/contracts';
+import { countWords } from '#platform/foundation';
 import { describe, expect, it } from 'vitest';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { GenerativeWriter, languageName, type WritingModel } from './generative-writer.js';

@@ -1,4 +1,4 @@
-import { type GenerationChunk, type GenerationParameters, invalidField } from '#contracts';
+import { type GenerationChunk, type GenerationParameters, invalidField } from '#platform/contracts';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 

@@ -1,5 +1,5 @@
-import type { RetrievedDocument } from '#contracts';
-import { documentTexts } from '#text';
+import type { RetrievedDocument } from '#platform/contracts';
+import { documentTexts } from '#answers/questions';
 import { describe, expect, it } from 'vitest';
 import { quoteDifferences, quoteSummary } from './quote-whole.js';
 

@@ -1,8 +1,7 @@
-import { gatherInTurns } from '#batching';
-import type { RetrievedDocument } from '#contracts';
-import { countWords, type DocumentTexts } from '#text';
-import { sentencesIn } from '../grounding/sentences.js';
-import { writeAnswer, type Answer } from '../reading/written-answer.js';
+import { countWords, gatherInTurns, sentencesIn } from '#platform/foundation';
+import type { RetrievedDocument } from '#platform/contracts';
+import { type DocumentTexts } from '#answers/questions';
+import { writeAnswer, type Answer } from '#answers/extractive';
 import { chooseCentral, dot } from './centrality.js';
 import { isTelling, type EmbedTexts } from './extractive-writer.js';
 

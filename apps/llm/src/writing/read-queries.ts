@@ -1,4 +1,4 @@
-import { maxSearchQueries, type ReplyOf, type writeSearchQueries } from '#contracts';
+import { maxSearchQueries, type ReplyOf, type writeSearchQueries } from '#platform/contracts';
 
 /** Characters of a query. A longer line is not a query. */
 const maxQueryCharacters = 500;

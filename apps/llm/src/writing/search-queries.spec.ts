@@ -1,4 +1,4 @@
-import type { ChatMessage, GenerationChunk } from '#contracts';
+import type { ChatMessage, GenerationChunk } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { queriesWith } from './search-queries.js';

@@ -1,5 +1,11 @@
-import type { ChatMessage, GenerationChunk, ReplyOf, TokenUsage, writeSearchQueries } from '#contracts';
-import { countWords, firstWords } from '#text';
+import type {
+  ChatMessage,
+  GenerationChunk,
+  ReplyOf,
+  TokenUsage,
+  writeSearchQueries,
+} from '#platform/contracts';
+import { countWords, firstWords } from '#platform/foundation';
 import { withoutMarkers } from '../grounding/earlier-answers.js';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { readQueries } from './read-queries.js';

@@ -1,4 +1,4 @@
-import type { GenerationChunk, TokenUsage } from '#contracts';
+import type { GenerationChunk, TokenUsage } from '#platform/contracts';
 
 /** One step of writing a text about a text. */
 export type WritingStep =

@@ -1,4 +1,4 @@
-import type { GenerationChunk, RetrievedDocument } from '#contracts';
+import type { GenerationChunk, RetrievedDocument } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { fitsWhole, takeNotes } from './whole-notes.js';

@@ -1,5 +1,5 @@
-import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts';
-import { countWords, estimateTokens, firstWords } from '#text';
+import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#platform/contracts';
+import { countWords, estimateTokens, firstWords } from '#platform/foundation';
 import type { Note } from '../grounding/passages.js';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { UsageSum } from './text-writer.js';

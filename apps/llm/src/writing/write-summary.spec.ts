@@ -1,5 +1,5 @@
-import type { GenerationChunk, SummaryType } from '#contracts';
-import { countWords } from '#text';
+import type { GenerationChunk, SummaryType } from '#platform/contracts';
+import { countWords } from '#platform/foundation';
 import { array, assert, asyncProperty, integer, stringMatching } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutIntoPieces, writeSummary } from './write-summary.js';

@@ -1,7 +1,5 @@
-import { gatherInTurns } from '#batching';
-import type { GenerationChunk, SummaryType } from '#contracts';
-import { countWords, firstWords } from '#text';
-import { sentencesIn } from '../grounding/sentences.js';
+import { countWords, firstWords, gatherInTurns, sentencesIn } from '#platform/foundation';
+import type { GenerationChunk, SummaryType } from '#platform/contracts';
 import { UsageSum, type TextWriter, type WritingStep } from './text-writer.js';
 
 export interface SummaryRequest {

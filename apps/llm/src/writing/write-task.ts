@@ -1,4 +1,4 @@
-import { contentWords, type ChatTask } from '#text';
+import { contentWords, type ChatTask } from '#answers/questions';
 
 /** Limit for the words of a title that the request does not limit. */
 const titleWords = 6;

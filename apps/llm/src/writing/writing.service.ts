@@ -12,9 +12,10 @@ import {
   type TokenUsage,
   type writeFaq,
   type writeSearchQueries,
-} from '#contracts';
-import { RpcClient, type CallOptions } from '#messaging';
-import { documentTexts, languageOf } from '#text';
+} from '#platform/contracts';
+import { RpcClient, type CallOptions } from '#platform/messaging';
+import { documentTexts } from '#answers/questions';
+import { languageOf } from '#platform/foundation';
 import { Inject, Injectable } from '@nestjs/common';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { LlmService } from '../llm.service.js';

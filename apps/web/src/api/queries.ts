@@ -1,4 +1,4 @@
-import type { DocumentChunks, IngestJob } from '#contracts';
+import type { DocumentChunks, IngestJob } from '#platform/contracts';
 import { QueryClient, queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type OpenAI from 'openai';
 import { useMemo } from 'react';

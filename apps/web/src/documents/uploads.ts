@@ -1,4 +1,4 @@
-import type { IngestJob } from '#contracts';
+import type { IngestJob } from '#platform/contracts';
 import { ApiError, apiUrl, authorization, call, errorOf, messageOf } from '../api/connection';
 import { queryClient, readJob } from '../api/queries';
 import { text } from '../i18n/text';

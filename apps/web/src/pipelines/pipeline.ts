@@ -1,4 +1,4 @@
-import type { RunReceipt } from '#dag';
+import type { RunReceipt } from '#platform/dag';
 import type { MegaService } from '../api/queries';
 
 /** A run of a mega service, from its receipt. */

@@ -1,7 +1,7 @@
 import { NativeSelect, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState, type ReactElement } from 'react';
-import type { Timeline } from '#contracts';
+import type { Timeline } from '#platform/contracts';
 import { call } from '../api/connection';
 import { useText } from '../i18n/text';
 import type { Line } from './charts';

@@ -1,4 +1,4 @@
-import type { Timeline, TimelinePoint } from '#contracts';
+import type { Timeline, TimelinePoint } from '#platform/contracts';
 
 const minutes = 10;
 

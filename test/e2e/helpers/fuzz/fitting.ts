@@ -1,5 +1,5 @@
-import type { OpenApiDocument } from '#service-kit';
-import { pcmWav } from '#wav';
+import type { OpenApiDocument } from '#platform/service-kit';
+import { pcmWav } from '#platform/foundation';
 import type { Random } from './random.js';
 import { operationsOf, type Operation } from './requests.js';
 import { sample } from './sample.js';

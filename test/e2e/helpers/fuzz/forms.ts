@@ -1,4 +1,4 @@
-import { pcmWav } from '#wav';
+import { pcmWav } from '#platform/foundation';
 import type { Random } from './random.js';
 
 /** A part of a form: a field, or a file where it has a name for one. */

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '#contracts';
-import type { OpenApiDocument } from '#service-kit';
+import type { JsonSchema } from '#platform/contracts';
+import type { OpenApiDocument } from '#platform/service-kit';
 import { makeForm } from './forms.js';
 import { mutateText, mutateValue } from './mutations.js';
 import type { Random } from './random.js';

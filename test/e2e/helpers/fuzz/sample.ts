@@ -1,4 +1,4 @@
-import type { JsonSchema } from '#contracts';
+import type { JsonSchema } from '#platform/contracts';
 import type { Random } from './random.js';
 
 type Schemas = Record<string, JsonSchema>;

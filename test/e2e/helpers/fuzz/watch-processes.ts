@@ -1,4 +1,4 @@
-import { allServices, type ServiceName, type TestStack } from '#testing';
+import { allServices, type ServiceName, type TestStack } from '#platform/testing';
 
 /** What a process says of itself. */
 export interface ProcessFigures {

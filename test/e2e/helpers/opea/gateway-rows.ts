@@ -1,4 +1,4 @@
-import { allServices, type ServiceName } from '#testing';
+import { allServices, type ServiceName } from '#platform/testing';
 import { expect } from 'vitest';
 import { completion, error, number, passages, question, text, wrongMethod, type Row } from './row.js';
 

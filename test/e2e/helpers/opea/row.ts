@@ -1,4 +1,4 @@
-import type { ServiceName } from '#testing';
+import type { ServiceName } from '#platform/testing';
 import { expect } from 'vitest';
 
 export const question = 'What does the Zembla ferry run on?';

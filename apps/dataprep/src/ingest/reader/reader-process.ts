@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { builtFile } from '#paths';
+import { builtFile } from '#platform/foundation';
 import { readerReady, scannedPage, type PreparationOutcome } from '../prepare-document.js';
 import { outOfProcessorTime, type ReaderTask } from './reader-limits.js';
 

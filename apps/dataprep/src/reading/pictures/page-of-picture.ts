@@ -1,4 +1,4 @@
-import type { PictureLine, PictureText } from '#vision';
+import type { PictureLine, PictureText } from '#engine/vision';
 import type { PageContent } from '../pdf/content/page-content.js';
 import type { PlacedWord } from '../pdf/content/word-writer.js';
 import { linesOfPicture } from './picture-rulings.js';

@@ -1,4 +1,4 @@
-import type { GrayPicture } from '#vision';
+import type { GrayPicture } from '#engine/vision';
 import type { Ruling } from '../pdf/content/rulings.js';
 
 /** A pixel is dark if it is this much darker than the paper. */

@@ -58,7 +58,10 @@ describe('a picture', () => {
 describe('without the models', () => {
   it('pictures and scans are refused with the command that installs them', async () => {
     vi.resetModules();
-    vi.doMock('#vision', () => ({ findOcrModels: () => undefined, howToGetOcrModels: 'npm install models' }));
+    vi.doMock('#engine/vision', () => ({
+      findOcrModels: () => undefined,
+      howToGetOcrModels: 'npm install models',
+    }));
     const { readDocument: readWithout } = await import('../read-document.js');
     const white = { width: 8, height: 8, pixels: new Uint8Array(192).fill(255) };
     for (const [filename, bytes] of [
@@ -66,6 +69,6 @@ describe('without the models', () => {
       ['a.pdf', makeScannedPdf(white)],
     ] as const)
       await expect(readWithout({ filename, mimeType: '', bytes })).rejects.toThrow('npm install models');
-    vi.doUnmock('#vision');
+    vi.doUnmock('#engine/vision');
   });
 });

@@ -1,4 +1,4 @@
-import type { Picture } from '#vision';
+import type { Picture } from '#engine/vision';
 import type { PageContent } from '../pdf/content/page-content.js';
 import { layOutPages } from '../pdf/layout/lay-out-pages.js';
 import {
@@ -40,7 +40,7 @@ async function* picturesOf(
   { maxScannedPages = defaultMaxScannedPages }: ReadingLimits,
 ): AsyncGenerator<Picture> {
   if (!isTiff(bytes)) {
-    const { decodePicture } = await import('#vision');
+    const { decodePicture } = await import('#engine/vision');
     yield await decodePicture(bytes, filename).catch((error: unknown) => {
       throw unsupportedFile(filename, 'it is a damaged picture, or one with too many pixels', error);
     });

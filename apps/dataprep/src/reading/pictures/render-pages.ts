@@ -1,5 +1,5 @@
 import { PDFiumLibrary } from '@hyzyla/pdfium';
-import type { Picture } from '#vision';
+import type { Picture } from '#engine/vision';
 
 /** Points of an inch; pixels of an inch of a rendered page, and the limit for its longer side. */
 const [points, density, maxSide] = [72, 150, 2_400];

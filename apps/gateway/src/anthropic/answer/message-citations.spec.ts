@@ -1,4 +1,4 @@
-import type { Citation, RetrievedDocument } from '#contracts';
+import type { Citation, RetrievedDocument } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import { AttachedSources } from '../request/attached-sources.js';
 import type { DocumentBlock } from '../request/blocks.js';

@@ -1,5 +1,5 @@
-import type { Citation, RetrievedDocument } from '#contracts';
-import { citationAnnotations, type CitationAnnotation } from '#openai-api';
+import type { Citation, RetrievedDocument } from '#platform/contracts';
+import { citationAnnotations, type CitationAnnotation } from '#api/openai-api';
 import type { AttachedSource } from '../request/attached-sources.js';
 import type { MessageCitation } from './message-events.js';
 

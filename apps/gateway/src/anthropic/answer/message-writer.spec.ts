@@ -1,4 +1,4 @@
-import type { GenerationChunk } from '#contracts';
+import type { GenerationChunk } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import type { MessageEvent } from './message-events.js';
 import { collectMessage, MessageWriter } from './message-writer.js';

@@ -1,5 +1,10 @@
-import { MegaNestError, type GenerationChunk, type TokenUsage, type ToolCallDelta } from '#contracts';
-import type { CompletionIdentity } from '#openai-api';
+import {
+  MegaNestError,
+  type GenerationChunk,
+  type TokenUsage,
+  type ToolCallDelta,
+} from '#platform/contracts';
+import type { CompletionIdentity } from '#api/openai-api';
 import type { AttachedSource } from '../request/attached-sources.js';
 import { messageCitations } from './message-citations.js';
 import type { ContentBlock, Message, MessageEvent, MessageUsage, StopReason } from './message-events.js';

@@ -1,4 +1,4 @@
-import { unsupportedField } from '#contracts';
+import { unsupportedField } from '#platform/contracts';
 import { z } from 'zod';
 import { assistantBlock, textBlock, userBlock } from './blocks.js';
 

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 import { AttachedSources, type AttachedSource } from './attached-sources.js';
 import { ChatMessageWriter, type ConvertedMessages, type OpenThinking } from './chat-messages.js';
 import type { CountTokensRequest, MessagesRequest } from './messages-request.js';

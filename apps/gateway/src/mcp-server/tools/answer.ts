@@ -1,5 +1,5 @@
-import type { GenerationChunk } from '#contracts';
-import { collectChatCompletion, type ChatCompletion } from '#openai-api';
+import type { GenerationChunk } from '#platform/contracts';
+import { collectChatCompletion, type ChatCompletion } from '#api/openai-api';
 import { z } from 'zod';
 import type { ChatRun } from '../../chat/chat-model.js';
 import type { McpToolContext, McpToolResult } from './mcp-tool.js';

@@ -1,6 +1,6 @@
-import { parseOrThrow } from '#contracts';
-import { collectionField } from '#dataprep-api';
-import { chatCompletionRequestSchema } from '#openai-api';
+import { parseOrThrow } from '#platform/contracts';
+import { collectionField } from '#api/dataprep-api';
+import { chatCompletionRequestSchema } from '#api/openai-api';
 import { z } from 'zod';
 import type { ChatService } from '../../chat/chat.service.js';
 import { answerSchema, readAnswer } from './answer.js';

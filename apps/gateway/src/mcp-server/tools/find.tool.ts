@@ -1,4 +1,4 @@
-import { invalidField, type StoredChunk } from '#contracts';
+import { invalidField, type StoredChunk } from '#platform/contracts';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { z } from 'zod';
 import type { DocumentReader } from '../document-reader.js';

@@ -7,10 +7,10 @@ import {
   MegaNestError,
   nameSchema,
   type IngestProgress,
-} from '#contracts';
-import { cleanFilename, collectionField, type Dataprep } from '#dataprep-api';
-import type { ObjectStore } from '#messaging';
-import { withinDeadline } from '#service-kit';
+} from '#platform/contracts';
+import { cleanFilename, collectionField, type Dataprep } from '#api/dataprep-api';
+import type { ObjectStore } from '#platform/messaging';
+import { withinDeadline } from '#platform/service-kit';
 import { z } from 'zod';
 import { defineTool, type McpTool, type McpToolContext } from './mcp-tool.js';
 

@@ -1,5 +1,5 @@
-import { storedDocumentSchema, type StoredDocument } from '#contracts';
-import { collectionField, type Dataprep } from '#dataprep-api';
+import { storedDocumentSchema, type StoredDocument } from '#platform/contracts';
+import { collectionField, type Dataprep } from '#api/dataprep-api';
 import { z } from 'zod';
 import { defineTool, readsOnly, type McpTool } from './mcp-tool.js';
 

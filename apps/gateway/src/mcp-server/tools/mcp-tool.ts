@@ -1,5 +1,5 @@
-import { MegaNestError, parseOrThrow, toJsonSchema, type JsonSchema } from '#contracts';
-import type { HttpCall, Scope } from '#service-kit';
+import { MegaNestError, parseOrThrow, toJsonSchema, type JsonSchema } from '#platform/contracts';
+import type { HttpCall, Scope } from '#platform/service-kit';
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
 

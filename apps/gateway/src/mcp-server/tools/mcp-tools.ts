@@ -1,6 +1,6 @@
-import { ObjectStore } from '#messaging';
+import { ObjectStore } from '#platform/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import type { HttpCall } from '#service-kit';
+import type { HttpCall } from '#platform/service-kit';
 import { ChatService } from '../../chat/chat.service.js';
 import { DocumentReader } from '../document-reader.js';
 import { askTool } from './ask.tool.js';

@@ -1,6 +1,6 @@
-import { toJsonSchema, type JsonSchema } from '#contracts';
-import { listParameters, type MegaServiceDefinition } from '#dag';
-import { assertMayAsk } from '#service-kit';
+import { toJsonSchema, type JsonSchema } from '#platform/contracts';
+import { listParameters, type MegaServiceDefinition } from '#platform/dag';
+import { assertMayAsk } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { ChatService } from '../../chat/chat.service.js';
 import { givesAnswers, outputKindOf } from '../../mega-services/definition-checks.js';

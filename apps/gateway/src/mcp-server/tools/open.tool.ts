@@ -1,5 +1,5 @@
-import { invalidField, maxPosition } from '#contracts';
-import { renderChunks } from '#evidence';
+import { invalidField, maxPosition } from '#platform/contracts';
+import { renderChunks } from '#answers/evidence';
 import { z } from 'zod';
 import type { DocumentReader } from '../document-reader.js';
 import { wholeSections } from '../sections.js';

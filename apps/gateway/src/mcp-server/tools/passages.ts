@@ -1,4 +1,4 @@
-import { addressOf, type RetrievedDocument } from '#contracts';
+import { addressOf, type RetrievedDocument } from '#platform/contracts';
 import { z } from 'zod';
 
 /** A passage in the result of a tool. */

@@ -1,8 +1,8 @@
-import { metadataFilterSchema, type RetrievedDocument } from '#contracts';
-import type { MegaServiceDefinition } from '#dag';
-import { collectionField } from '#dataprep-api';
-import type { HttpCall } from '#service-kit';
-import { assertMayAsk } from '#service-kit';
+import { metadataFilterSchema, type RetrievedDocument } from '#platform/contracts';
+import type { MegaServiceDefinition } from '#platform/dag';
+import { collectionField } from '#api/dataprep-api';
+import type { HttpCall } from '#platform/service-kit';
+import { assertMayAsk } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { outputKindOf } from '../../mega-services/definition-checks.js';

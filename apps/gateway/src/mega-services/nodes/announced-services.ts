@@ -11,15 +11,15 @@ import {
   type NodeAnnouncement,
   type RpcMethod,
   type ServiceHealth,
-} from '#contracts';
+} from '#platform/contracts';
 import {
   createServiceRegistry,
   type NodeContext,
   type NodeRunner,
   type ServiceKind,
   type ServiceRegistry,
-} from '#dag';
-import { RpcClient, ServiceDirectory, type CallOptions } from '#messaging';
+} from '#platform/dag';
+import { RpcClient, ServiceDirectory, type CallOptions } from '#platform/messaging';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { z } from 'zod';
 import { builtInNodes } from './built-in-nodes.js';

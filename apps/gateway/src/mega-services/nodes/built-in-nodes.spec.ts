@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listParameters, parseMegaService, pickParameters } from '#dag';
-import { projectRoot } from '#paths';
+import { listParameters, parseMegaService, pickParameters } from '#platform/dag';
+import { projectRoot } from '#platform/foundation';
 import { describe, expect, it } from 'vitest';
 import { languageModelOf } from '../../models/model-catalog.js';
 import { builtInNodes } from './built-in-nodes.js';

@@ -7,8 +7,8 @@ import {
   retrievalParametersSchema,
   summaryParametersSchema,
   transcriptionParametersSchema,
-} from '#contracts';
-import { createServiceRegistry, type InputPort, type NodeRunner, type ServiceKind } from '#dag';
+} from '#platform/contracts';
+import { createServiceRegistry, type InputPort, type NodeRunner, type ServiceKind } from '#platform/dag';
 import { z } from 'zod';
 import type { NodeCall } from '../mega-service-request.js';
 import {

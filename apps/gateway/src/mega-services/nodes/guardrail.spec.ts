@@ -5,7 +5,7 @@ import {
   type ChatMessage,
   type GenerationChunk,
   type GuardrailJudgement,
-} from '#contracts';
+} from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import type { AnswerForm, NodeCall } from '../mega-service-request.js';
 import { callGuardrail, guardAnswers } from './guardrail.js';

@@ -8,8 +8,8 @@ import {
   type GenerationChunk,
   type GuardrailJudgement,
   type ReplyOf,
-} from '#contracts';
-import type { ShortCircuit } from '#dag';
+} from '#platform/contracts';
+import type { ShortCircuit } from '#platform/dag';
 import { conversationOf, questionOf, type Conversation, type NodeCall } from '../mega-service-request.js';
 
 /** The state of an unfinished answer: its redactions, and whether it is blocked. */

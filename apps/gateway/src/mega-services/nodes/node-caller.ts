@@ -1,6 +1,6 @@
-import type { ModelInfo } from '#contracts';
-import type { NodeRunner } from '#dag';
-import { RpcClient, type CallOptions } from '#messaging';
+import type { ModelInfo } from '#platform/contracts';
+import type { NodeRunner } from '#platform/dag';
+import { RpcClient, type CallOptions } from '#platform/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { ImageStore } from '../../input-files/image-store.js';
 import { asksLanguageModel, ModelCatalog } from '../../models/model-catalog.js';

@@ -1,4 +1,4 @@
-import { encodeVectors, MegaNestError, type RetrievedDocument } from '#contracts';
+import { encodeVectors, MegaNestError, type RetrievedDocument } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import type { NodeCall } from '../mega-service-request.js';
 import type { WrittenQueries } from '../search/query-writer.js';

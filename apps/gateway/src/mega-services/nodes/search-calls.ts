@@ -9,8 +9,8 @@ import {
   type ReplyOf,
   type RequestOf,
   type RetrievedDocument,
-} from '#contracts';
-import { contentWords } from '#text';
+} from '#platform/contracts';
+import { contentWords } from '#answers/questions';
 import { hasFiles } from '../../input-files/attached-files.js';
 import { conversationOf, questionOf, type NodeCall } from '../mega-service-request.js';
 import type { CitedPassages } from '../search/cited-before.js';

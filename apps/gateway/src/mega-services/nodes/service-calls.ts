@@ -15,9 +15,9 @@ import {
   type ReplyOf,
   type RequestOf,
   type RetrievedDocument,
-} from '#contracts';
-import { innermostHeading } from '#evidence';
-import { chatTaskOf } from '#text';
+} from '#platform/contracts';
+import { innermostHeading } from '#answers/evidence';
+import { chatTaskOf } from '#answers/questions';
 import { readNeighboursOf } from '../../documents/read-neighbours.js';
 import { hasFiles } from '../../input-files/attached-files.js';
 import {

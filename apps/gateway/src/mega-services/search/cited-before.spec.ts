@@ -1,5 +1,5 @@
-import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts';
-import type { CitedPassage } from '#storage';
+import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#platform/contracts';
+import type { CitedPassage } from '#platform/storage';
 import { describe, expect, it } from 'vitest';
 import { CitedBefore } from './cited-before.js';
 

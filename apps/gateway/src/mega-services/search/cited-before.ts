@@ -1,5 +1,5 @@
-import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts';
-import { CitedPassagesRepository } from '#storage';
+import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#platform/contracts';
+import { CitedPassagesRepository } from '#platform/storage';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';

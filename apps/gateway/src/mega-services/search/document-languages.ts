@@ -1,4 +1,4 @@
-import { detectLanguage, type Language } from '#text';
+import { detectLanguage, type Language } from '#platform/foundation';
 import { Injectable } from '@nestjs/common';
 
 /** Passages of a search whose language is detected, and characters of each. */

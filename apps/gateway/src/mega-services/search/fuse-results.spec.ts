@@ -1,4 +1,4 @@
-import type { RetrievedDocument, SearchType } from '#contracts';
+import type { RetrievedDocument, SearchType } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import { fuseResults, type QueryResult } from './fuse-results.js';
 

@@ -1,4 +1,4 @@
-import type { RetrievedDocument, SearchType } from '#contracts';
+import type { RetrievedDocument, SearchType } from '#platform/contracts';
 
 /** The passages of one query, best first, and the weight of the query. */
 export interface QueryResult {

@@ -1,5 +1,5 @@
-import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
-import type { CallOptions } from '#messaging';
+import { MegaNestError, type ChatMessage, type ModelInfo } from '#platform/contracts';
+import type { CallOptions } from '#platform/messaging';
 import { describe, expect, it } from 'vitest';
 import { QueryWriter } from './query-writer.js';
 

@@ -1,5 +1,5 @@
-import { MegaNestError, writeSearchQueries, type ChatMessage } from '#contracts';
-import { RpcClient, type CallOptions } from '#messaging';
+import { MegaNestError, writeSearchQueries, type ChatMessage } from '#platform/contracts';
+import { RpcClient, type CallOptions } from '#platform/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { MissPause } from './miss-pause.js';

@@ -1,4 +1,5 @@
-import { contentWords, countWords } from '#text';
+import { contentWords } from '#answers/questions';
+import { countWords } from '#platform/foundation';
 
 /** Passages that are compared with the queries. */
 const maxTexts = 10;

@@ -1,4 +1,4 @@
-import type { RetrievedDocument } from '#contracts';
+import type { RetrievedDocument } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import { sameQuestionFirst } from './same-question-first.js';
 

@@ -1,6 +1,6 @@
-import type { RetrievedDocument } from '#contracts';
-import { innermostHeading } from '#evidence';
-import { asksTheSame } from '#text';
+import type { RetrievedDocument } from '#platform/contracts';
+import { innermostHeading } from '#answers/evidence';
+import { asksTheSame } from '#answers/questions';
 
 /** The ranked documents, and before them the one whose heading asks the question, as in a page of frequent questions. */
 export function sameQuestionFirst(

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '#contracts';
+import type { ChatMessage } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import { DocumentLanguages } from './document-languages.js';
 import type { WrittenQueries } from './query-writer.js';

@@ -1,6 +1,6 @@
-import { maxQueryCharacters, withoutFiles } from '#contracts';
-import type { CallOptions } from '#messaging';
-import { chatTaskOf, condenseQuestion, smallTalkTopic, type SmallTalkTopic } from '#text';
+import { maxQueryCharacters, withoutFiles } from '#platform/contracts';
+import type { CallOptions } from '#platform/messaging';
+import { chatTaskOf, condenseQuestion, smallTalkTopic, type SmallTalkTopic } from '#answers/questions';
 import { Inject, Injectable } from '@nestjs/common';
 import { asksForFiles } from '../../input-files/attached-files.js';
 import type { Conversation, MegaServiceRequest } from '../mega-service-request.js';

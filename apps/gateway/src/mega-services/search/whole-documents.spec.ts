@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import { tryWholeDocuments } from './whole-documents.js';
 

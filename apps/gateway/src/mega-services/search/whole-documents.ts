@@ -5,15 +5,15 @@ import {
   type ReplyOf,
   type RequestOf,
   type RetrievedDocument,
-} from '#contracts';
+} from '#platform/contracts';
 import {
-  detectLanguage,
   documentQuestionOf,
   documentTexts,
   type DocumentQuestion,
   type DocumentTexts,
-} from '#text';
-import type { CallOptions, RpcClient } from '#messaging';
+} from '#answers/questions';
+import { detectLanguage } from '#platform/foundation';
+import type { CallOptions, RpcClient } from '#platform/messaging';
 
 /** The documents that a question asks about as a whole. */
 export interface WholeDocuments {

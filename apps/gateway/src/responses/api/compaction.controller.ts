@@ -1,12 +1,12 @@
-import { ImageBudget } from '#contracts';
+import { ImageBudget } from '#platform/contracts';
 import {
   compactRequestSchema,
   ignoredCompactFields,
   newId,
   responseUsage,
   type CompactRequest,
-} from '#responses';
-import { ApiOperation, Call, Owner, SchemaPipe, setIgnored, type HttpCall } from '#service-kit';
+} from '#api/responses';
+import { ApiOperation, Call, Owner, SchemaPipe, setIgnored, type HttpCall } from '#platform/service-kit';
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ChatService } from '../../chat/chat.service.js';

@@ -1,6 +1,6 @@
-import { maxPosition } from '#contracts';
-import { listSchemaOf, pageShape } from '#openai-api';
-import { includeSchema, metadataSchema } from '#responses';
+import { maxPosition } from '#platform/contracts';
+import { listSchemaOf, pageShape } from '#api/openai-api';
+import { includeSchema, metadataSchema } from '#api/responses';
 import { z } from 'zod';
 
 /** Answers of the Responses and Conversations APIs, for the OpenAPI document. */

@@ -1,5 +1,5 @@
-import type { MegaNestError } from '#contracts';
-import { listOf, pollAfter } from '#openai-api';
+import type { MegaNestError } from '#platform/contracts';
+import { listOf, pollAfter } from '#api/openai-api';
 import {
   createResponseSchema,
   eventFrames,
@@ -7,7 +7,7 @@ import {
   type ResponseEvent,
   type ResponseObject,
   type ResponseRequest,
-} from '#responses';
+} from '#api/responses';
 import {
   ApiOperation,
   Call,
@@ -17,8 +17,8 @@ import {
   setIgnored,
   setSupport,
   type HttpCall,
-} from '#service-kit';
-import { ResponseItemsRepository } from '#storage';
+} from '#platform/service-kit';
+import { ResponseItemsRepository } from '#platform/storage';
 import {
   Body,
   Controller,

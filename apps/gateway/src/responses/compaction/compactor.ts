@@ -1,4 +1,4 @@
-import { MegaNestError, type TokenUsage } from '#contracts';
+import { MegaNestError, type TokenUsage } from '#platform/contracts';
 import {
   compactionItem,
   isUserMessage,
@@ -10,8 +10,8 @@ import {
   type Compaction,
   type MachineStep,
   type StoredItem,
-} from '#responses';
-import type { HttpCall } from '#service-kit';
+} from '#api/responses';
+import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { ContextWindow } from '../context/context-window.js';

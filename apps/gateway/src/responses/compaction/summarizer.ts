@@ -1,5 +1,5 @@
-import type { ChatMessage, TokenUsage } from '#contracts';
-import type { HttpCall } from '#service-kit';
+import type { ChatMessage, TokenUsage } from '#platform/contracts';
+import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { ChatService } from '../../chat/chat.service.js';
 

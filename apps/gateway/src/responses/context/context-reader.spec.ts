@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ImageBudget } from '#contracts';
-import { Sealer } from '#responses';
+import { ImageBudget } from '#platform/contracts';
+import { Sealer } from '#api/responses';
 import { describe, expect, it, vi } from 'vitest';
 import { FileContents } from '../../files/files.module.js';
 import { ContextReader } from './context-reader.js';

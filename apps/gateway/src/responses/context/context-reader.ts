@@ -1,4 +1,4 @@
-import { invalidField, MegaNestError, type ImageBudget } from '#contracts';
+import { invalidField, MegaNestError, type ImageBudget } from '#platform/contracts';
 import {
   compactedContextOf,
   describeImage,
@@ -11,9 +11,9 @@ import {
   type ResponseSettings,
   type SealLabel,
   type StoredItem,
-} from '#responses';
-import type { HttpCall } from '#service-kit';
-import { ConversationsRepository, ResponseItemsRepository } from '#storage';
+} from '#api/responses';
+import type { HttpCall } from '#platform/service-kit';
+import { ConversationsRepository, ResponseItemsRepository } from '#platform/storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { InputFiles, sizeOfDataUrl } from '../../input-files/input-files.js';
 

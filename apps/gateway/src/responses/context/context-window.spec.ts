@@ -1,5 +1,5 @@
-import type { ChatMessage, ModelInfo } from '#contracts';
-import type { RpcClient } from '#messaging';
+import type { ChatMessage, ModelInfo } from '#platform/contracts';
+import type { RpcClient } from '#platform/messaging';
 import { describe, expect, it } from 'vitest';
 import { ContextWindow } from './context-window.js';
 

@@ -1,5 +1,5 @@
-import { countPromptTokens, MegaNestError, type ChatMessage, type Tool } from '#contracts';
-import { RpcClient, type CallOptions } from '#messaging';
+import { countPromptTokens, MegaNestError, type ChatMessage, type Tool } from '#platform/contracts';
+import { RpcClient, type CallOptions } from '#platform/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { modalitiesOf } from '../../chat/chat-model.js';
 import { ImageStore } from '../../input-files/image-store.js';

@@ -1,7 +1,7 @@
-import type { ModelInfo } from '#contracts';
-import type { MegaServiceDefinition } from '#dag';
-import type { ImageUse, Include, ResponseObject, StoredItem } from '#responses';
-import type { HttpCall } from '#service-kit';
+import type { ModelInfo } from '#platform/contracts';
+import type { MegaServiceDefinition } from '#platform/dag';
+import type { ImageUse, Include, ResponseObject, StoredItem } from '#api/responses';
+import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { modalitiesOf, textOnly } from '../../chat/chat-model.js';
 import type { ResolvedChat } from '../../chat/chat.service.js';

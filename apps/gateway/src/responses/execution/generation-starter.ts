@@ -5,12 +5,12 @@ import {
   type ChatMessage,
   type GenerationChunk,
   type Support,
-} from '#contracts';
-import type { RunReceipt } from '#dag';
-import { namingFormParams, namingToolParams } from '#openai-api';
-import { fileSearchSteps, modelTools, type MachineStep } from '#responses';
-import type { HttpCall } from '#service-kit';
-import { retry } from '#retry';
+} from '#platform/contracts';
+import type { RunReceipt } from '#platform/dag';
+import { namingFormParams, namingToolParams } from '#api/openai-api';
+import { fileSearchSteps, modelTools, type MachineStep } from '#api/responses';
+import type { HttpCall } from '#platform/service-kit';
+import { retry } from '#platform/foundation';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChatModel, ChatRun } from '../../chat/chat-model.js';
 import { ChatService } from '../../chat/chat.service.js';

@@ -1,5 +1,5 @@
-import { takeOverResponses } from '#contracts';
-import { RpcClient, RpcHandler } from '#messaging';
+import { takeOverResponses } from '#platform/contracts';
+import { RpcClient, RpcHandler } from '#platform/messaging';
 import { Controller, Inject } from '@nestjs/common';
 import { ResponseRuns } from './response-runs.js';
 import { ResponseSweeper } from './response-sweeper.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { MegaNestError } from '#contracts';
-import { Sealer, type ResponseEvent, type ResponseObject } from '#responses';
+import { MegaNestError } from '#platform/contracts';
+import { Sealer, type ResponseEvent, type ResponseObject } from '#api/responses';
 import {
   ResponseLeasesRepository,
   ResponsesRepository,
@@ -11,8 +11,8 @@ import {
   type NewStoredResponse,
   type ResponseEnd,
   type StoredResponse,
-} from '#storage';
-import { retry } from '#retry';
+} from '#platform/storage';
+import { retry } from '#platform/foundation';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { ResponsePlan } from '../context/response-plan.js';

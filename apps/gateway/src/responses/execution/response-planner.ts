@@ -1,4 +1,10 @@
-import { ImageBudget, invalidField, MegaNestError, unsupportedField, type ChatMessage } from '#contracts';
+import {
+  ImageBudget,
+  invalidField,
+  MegaNestError,
+  unsupportedField,
+  type ChatMessage,
+} from '#platform/contracts';
 import {
   assertCallsAnswered,
   newId,
@@ -10,9 +16,9 @@ import {
   type InputItem,
   type ResponseRequest,
   type StoredItem,
-} from '#responses';
+} from '#api/responses';
 import { Inject, Injectable } from '@nestjs/common';
-import type { HttpCall } from '#service-kit';
+import type { HttpCall } from '#platform/service-kit';
 import { ChatService, type ResolvedChat } from '../../chat/chat.service.js';
 import { asksForFiles } from '../../input-files/attached-files.js';
 import type { ResolvedModel } from '../../models/model-catalog.js';

@@ -1,11 +1,11 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 import {
   createResponseSchema,
   newResponse,
   responseFromEvents,
   type MachineStep,
   type ResponseEvent,
-} from '#responses';
+} from '#api/responses';
 import { describe, expect, it } from 'vitest';
 import { ephemeral, LeaseLostError, type Persistence } from './persistence.js';
 import type { ResponsePlan } from '../context/response-plan.js';

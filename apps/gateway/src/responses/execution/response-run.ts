@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 import {
   EventLog,
   isFinished,
@@ -7,9 +7,9 @@ import {
   type MachineStep,
   type ResponseEvent,
   type ResponseObject,
-} from '#responses';
+} from '#api/responses';
 import { continueWith, type ResponseGeneration } from './generation-starter.js';
-import type { StoredResponse } from '#storage';
+import type { StoredResponse } from '#platform/storage';
 import { LeaseLostError, type Persistence } from './persistence.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { getEventListeners } from 'node:events';
-import { createResponseSchema, newResponse, Sealer } from '#responses';
-import { Drain } from '#service-kit';
+import { createResponseSchema, newResponse, Sealer } from '#api/responses';
+import { Drain } from '#platform/service-kit';
 import { describe, expect, it } from 'vitest';
 import type { GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { ResponsePlan } from '../context/response-plan.js';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { MegaNestError } from '#contracts';
-import { Sealer, type ResponseEvent } from '#responses';
-import { Drain, type HttpCall } from '#service-kit';
-import type { Lease, StoredResponse } from '#storage';
+import { MegaNestError } from '#platform/contracts';
+import { Sealer, type ResponseEvent } from '#api/responses';
+import { Drain, type HttpCall } from '#platform/service-kit';
+import type { Lease, StoredResponse } from '#platform/storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { GenerationStarter } from './generation-starter.js';

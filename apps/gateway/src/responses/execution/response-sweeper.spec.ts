@@ -1,7 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { Drain } from '#service-kit';
-import { createResponseSchema, newResponse, ResponseMachine, Sealer, type ResponseEvent } from '#responses';
-import type { EventRecord, ResponseEnd, ResponseLeasesRepository, ResponsesRepository } from '#storage';
+import { Drain } from '#platform/service-kit';
+import {
+  createResponseSchema,
+  newResponse,
+  ResponseMachine,
+  Sealer,
+  type ResponseEvent,
+} from '#api/responses';
+import type {
+  EventRecord,
+  ResponseEnd,
+  ResponseLeasesRepository,
+  ResponsesRepository,
+} from '#platform/storage';
 import { describe, expect, it } from 'vitest';
 import type { GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { GenerationStarter } from './generation-starter.js';

@@ -1,12 +1,12 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 import {
   isOutput,
   responseFromEvents,
   ResponseMachine,
   type ResponseEvent,
   type ResponseObject,
-} from '#responses';
-import { createLogger, Drain } from '#service-kit';
+} from '#api/responses';
+import { createLogger, Drain } from '#platform/service-kit';
 import {
   ConversationsRepository,
   Database,
@@ -17,7 +17,7 @@ import {
   ResponsesRepository,
   StoredCompletionsRepository,
   type StoredResponse,
-} from '#storage';
+} from '#platform/storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';

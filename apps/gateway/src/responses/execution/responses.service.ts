@@ -1,13 +1,13 @@
-import { invalidField, MegaNestError } from '#contracts';
+import { invalidField, MegaNestError } from '#platform/contracts';
 import {
   isTerminal,
   responseFromEvents,
   type ResponseEvent,
   type ResponseObject,
   type ResponseRequest,
-} from '#responses';
-import type { HttpCall } from '#service-kit';
-import { ResponseLeasesRepository, ResponsesRepository, type StoredResponse } from '#storage';
+} from '#api/responses';
+import type { HttpCall } from '#platform/service-kit';
+import { ResponseLeasesRepository, ResponsesRepository, type StoredResponse } from '#platform/storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';

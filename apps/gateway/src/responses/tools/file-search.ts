@@ -7,17 +7,17 @@ import {
   type Neighbour,
   type RetrievedDocument,
   type ToolCall,
-} from '#contracts';
-import { evidenceBlocks, type EvidenceBlock } from '#evidence';
-import { RpcClient } from '#messaging';
+} from '#platform/contracts';
+import { evidenceBlocks, type EvidenceBlock } from '#answers/evidence';
+import { RpcClient } from '#platform/messaging';
 import {
   newItemId,
   type FileSearchCall,
   type FileSearchResult,
   type ResponseTool,
   type ToolStep,
-} from '#responses';
-import { VectorStoresRepository } from '#storage';
+} from '#api/responses';
+import { VectorStoresRepository } from '#platform/storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { readNeighboursOf } from '../../documents/read-neighbours.js';

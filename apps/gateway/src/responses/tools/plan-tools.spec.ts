@@ -1,5 +1,5 @@
-import { MegaNestError } from '#contracts';
-import { createResponseSchema } from '#responses';
+import { MegaNestError } from '#platform/contracts';
+import { createResponseSchema } from '#api/responses';
 import { describe, expect, it } from 'vitest';
 import { planTools } from './plan-tools.js';
 import type { ServerToolSource } from './server-tool.js';

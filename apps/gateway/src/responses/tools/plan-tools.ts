@@ -1,5 +1,5 @@
-import { invalidField, unsupportedField, type ToolChoice } from '#contracts';
-import { modelTools, type CallTarget, type ResponseSettings, type ResponseToolChoice } from '#responses';
+import { invalidField, unsupportedField, type ToolChoice } from '#platform/contracts';
+import { modelTools, type CallTarget, type ResponseSettings, type ResponseToolChoice } from '#api/responses';
 import type { Provider, Type } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { FileSearchSource } from './file-search.js';

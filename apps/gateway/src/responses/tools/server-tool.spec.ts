@@ -1,4 +1,4 @@
-import type { ChatMessage } from '#contracts';
+import type { ChatMessage } from '#platform/contracts';
 import { expect, it } from 'vitest';
 import { toolMessage, withinImageLimit } from './server-tool.js';
 

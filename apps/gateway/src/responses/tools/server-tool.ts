@@ -5,9 +5,9 @@ import {
   type RetrievedDocument,
   type Tool,
   type ToolCall,
-} from '#contracts';
-import type { Include, ResponseObject, ResponseTool, StoredItem, ToolStep } from '#responses';
-import type { HttpCall } from '#service-kit';
+} from '#platform/contracts';
+import type { Include, ResponseObject, ResponseTool, StoredItem, ToolStep } from '#api/responses';
+import type { HttpCall } from '#platform/service-kit';
 
 /** Address and headers of a server in a request. They are not stored, because they may contain keys. */
 export interface ToolSecrets {

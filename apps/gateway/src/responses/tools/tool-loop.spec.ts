@@ -1,4 +1,4 @@
-import { MegaNestError, type ChatMessage, type GenerationChunk, type ToolCall } from '#contracts';
+import { MegaNestError, type ChatMessage, type GenerationChunk, type ToolCall } from '#platform/contracts';
 import {
   createResponseSchema,
   newResponse,
@@ -7,7 +7,7 @@ import {
   type McpCall,
   type ResponseEvent,
   type ToolStep,
-} from '#responses';
+} from '#api/responses';
 import { describe, expect, it } from 'vitest';
 import type { ServerTool, ServerToolSource, ToolContext, ToolOutcome } from './server-tool.js';
 import { toolLoop, type GenerationTurn } from './tool-loop.js';

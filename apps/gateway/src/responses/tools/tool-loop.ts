@@ -8,7 +8,7 @@ import {
   type ToolCall,
   type ToolCallDelta,
   type ToolChoice,
-} from '#contracts';
+} from '#platform/contracts';
 import {
   modelTools,
   type CallTarget,
@@ -16,7 +16,7 @@ import {
   type ResponseObject,
   type ResponseTool,
   type ToolStep,
-} from '#responses';
+} from '#api/responses';
 import {
   toolMessage,
   withinImageLimit,

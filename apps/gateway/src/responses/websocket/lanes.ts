@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 
 export interface LaneBounds {
   /** Limit for the concurrent lanes. */

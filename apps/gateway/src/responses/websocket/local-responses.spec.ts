@@ -1,4 +1,4 @@
-import type { StoredItem } from '#responses';
+import type { StoredItem } from '#api/responses';
 import { describe, expect, it } from 'vitest';
 import { LocalResponses } from './local-responses.js';
 

@@ -1,4 +1,4 @@
-import type { StoredItem } from '#responses';
+import type { StoredItem } from '#api/responses';
 
 /** The conversation up to and including a response that is not stored. */
 interface LocalResponse {

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { MegaNestError } from '#contracts';
+import { MegaNestError } from '#platform/contracts';
 import type { WebSocket } from '@fastify/websocket';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ResponseSocket, type ResponseSocketOptions } from './response-socket.js';

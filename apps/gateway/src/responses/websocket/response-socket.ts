@@ -1,18 +1,18 @@
-import { MegaNestError, parseOrThrow, Patience, retrySeconds, unsupportedField } from '#contracts';
+import { MegaNestError, parseOrThrow, Patience, retrySeconds, unsupportedField } from '#platform/contracts';
 import {
   createResponseSchema,
   errorEvent,
   type ResponseEvent,
   type ResponseRequest,
   type StoredItem,
-} from '#responses';
+} from '#api/responses';
 import {
   degradedHeaderName,
   ignoredHeader,
   ignoredHeaderName,
   parseJsonBody,
   type HttpCall,
-} from '#service-kit';
+} from '#platform/service-kit';
 import type { WebSocket } from '@fastify/websocket';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
-import { asClient } from '#batching';
-import { MegaNestError } from '#contracts';
-import { Admission, clientOf, createLogger, Drain, ownerOf, sendError } from '#service-kit';
+import { asClient } from '#platform/foundation';
+import { MegaNestError } from '#platform/contracts';
+import { Admission, clientOf, createLogger, Drain, ownerOf, sendError } from '#platform/service-kit';
 import websocket, { type WebSocket } from '@fastify/websocket';
 import { Inject, Injectable } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';

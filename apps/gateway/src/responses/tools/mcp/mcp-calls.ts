@@ -1,5 +1,5 @@
-import type { ChatMessage } from '#contracts';
-import { newItemId, type McpCall, type McpError, type ToolStep } from '#responses';
+import type { ChatMessage } from '#platform/contracts';
+import { newItemId, type McpCall, type McpError, type ToolStep } from '#api/responses';
 import { McpError as ProtocolError, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { imageTypeOf } from '../../../input-files/input-files.js';
 import type { ToolOutcome } from '../server-tool.js';

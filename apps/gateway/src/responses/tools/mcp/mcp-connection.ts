@@ -1,4 +1,4 @@
-import { fetchForUsers, version } from '#service-kit';
+import { fetchForUsers, version } from '#platform/service-kit';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Sealer } from '#responses';
+import { Sealer } from '#api/responses';
 import { describe, expect, it } from 'vitest';
 import { keptSecrets, openSecrets, parseMcpEntry, separateSecrets } from './mcp-entry.js';
 

@@ -1,5 +1,5 @@
-import { errorFromIssues, invalidField, MegaNestError, unsupportedField } from '#contracts';
-import { NotSealedHereError, type ResponseTool, type Sealer } from '#responses';
+import { errorFromIssues, invalidField, MegaNestError, unsupportedField } from '#platform/contracts';
+import { NotSealedHereError, type ResponseTool, type Sealer } from '#api/responses';
 import { z } from 'zod';
 import type { ToolSecrets } from '../server-tool.js';
 

@@ -1,4 +1,4 @@
-import type { ToolStep } from '#responses';
+import type { ToolStep } from '#api/responses';
 import { describe, expect, it } from 'vitest';
 import type { GatewayEnvironment } from '../../../config/gateway.environment.js';
 import type { OpenedTools, ToolContext } from '../server-tool.js';

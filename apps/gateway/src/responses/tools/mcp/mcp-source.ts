@@ -1,4 +1,4 @@
-import { invalidField, MegaNestError, type ChatMessage, type Tool } from '#contracts';
+import { invalidField, MegaNestError, type ChatMessage, type Tool } from '#platform/contracts';
 import {
   newId,
   newItemId,
@@ -6,8 +6,8 @@ import {
   type ResponseTool,
   type StoredItem,
   type ToolStep,
-} from '#responses';
-import { refusalOfUrl } from '#service-kit';
+} from '#api/responses';
+import { refusalOfUrl } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../../config/gateway.environment.js';
 import {

@@ -1,0 +1,58 @@
+import { escapePattern } from '#platform/foundation';
+import type { ReadPassage } from './sentence.js';
+import { stemsOf } from './stems.js';
+
+/** Words with a capital letter that name nothing alone. */
+const noName =
+  /^(?:I|I'm|I'd|I'll|I've|OK|FAQ|Mr|Mrs|Ms|Dr|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September|October|November|December|English|German)$/;
+/** Words of languages in which every noun has a capital letter. */
+const german =
+  /(?<!\p{L})(?:der|die|das|den|dem|ein|eine|einen|ist|sind|wie|wer|wo|wann|warum|welche[rns]?|und|für|von|gibt)(?!\p{L})/iu;
+const capitalized = /^\p{Lu}[\p{L}\p{N}’'-]+$|^(?=.*\p{N})(?=.*\p{L})[\p{L}\p{N}-]{3,}$/u;
+
+/** Options of programs, and numbers that name something: `--turbo`, `code 42`. */
+const identifier =
+  /(?<!\S)--?[a-z][\w-]*|(?<=\b(?:code|error|version|section|clause|paragraph|article|room|step|chapter|number|port|level|item|no\.?)\s)(\d+(?:\.\d+)*)\b/gi;
+
+function standsIn(text: string, name: string): boolean {
+  return new RegExp(String.raw`(?<![\p{L}\p{N}])${escapePattern(name)}(?!\p{N})`, 'u').test(text);
+}
+
+/**
+ * The names of an English question that the passages, their headings and the names of their documents do not contain:
+ * words with a capital letter after the first word, and words with letters and digits. Empty if nearly all words have a
+ * capital letter, and without passages.
+ */
+export function missingNames(question: string, passages: readonly ReadPassage[]): string[] {
+  const isEmpty = passages.every(({ sentences }) => sentences.length === 0);
+  if (isEmpty || german.test(question)) return [];
+  const identifiers = [...question.matchAll(identifier)].map((found) => found[1] ?? found[0]);
+  const words = question
+    .split(/\s+/)
+    .map((word) => word.replaceAll(/^[^\p{L}\p{N}]+|(?:['’]s)?[^\p{L}\p{N}]+$|['’]s$/gu, ''));
+  const names = words.filter(
+    (word, index) =>
+      index > 0 &&
+      capitalized.test(word) &&
+      !noName.test(word) &&
+      !beginsSentence(question, words[index - 1]!, word),
+  );
+  const asked = [...identifiers, ...(names.length > words.length / 2 ? [] : names)];
+  if (asked.length === 0) return [];
+  const known = new Set(passages.flatMap((passage) => stemsOf(textOf(passage))));
+  const text = passages.map(textOf).join('\n').toLowerCase();
+  const isKnown = (name: string) =>
+    standsIn(text, name.toLowerCase()) ||
+    (/\p{L}/u.test(name) && stemsOf(name).every((stem) => known.has(stem)));
+  return [...new Set(asked.filter((name) => !isKnown(name)))];
+}
+
+/** Whether a word begins a sentence, so that its capital letter says nothing. */
+function beginsSentence(question: string, before: string, word: string): boolean {
+  const at = question.indexOf(word, question.indexOf(before) + before.length);
+  return /[.!?:"“]\s*$/.test(question.slice(0, at).trimEnd());
+}
+
+function textOf({ heading, document, sentences }: ReadPassage): string {
+  return `${heading} ${document.replaceAll(/[_-]/g, ' ')} ${sentences.map(({ text }) => text).join(' ')}`;
+}

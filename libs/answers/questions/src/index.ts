@@ -1,0 +1,11 @@
+export { withoutForm, type AnswerForm } from './answer-form.js';
+export { chatTaskOf, type ChatTask, type ChatTaskKind } from './chat-task.js';
+export { condenseQuestion, contentWords, questionWithNames } from './condense-question.js';
+export { fixedTexts, refusals, type FixedTexts } from './fixed-texts.js';
+export { asksTheSame } from './same-question.js';
+export { ragPromptOf, withBareQuestions, type RagPrompt } from './rag-prompt.js';
+export { smallTalkTopic, type SmallTalkTopic } from './small-talk-topic.js';
+export { documentTexts, type DocumentTexts } from './document-texts.js';
+export { documentQuestionOf, type DocumentQuestion } from './document-question.js';
+export { matchDocumentName, type NamedDocument, type NamedMatch } from './document-names.js';
+export { asksForSummary, hasWord } from './summary-question.js';

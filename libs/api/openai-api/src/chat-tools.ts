@@ -1,0 +1,177 @@
+import {
+  invalidField,
+  unsupportedField,
+  type ModelInfo,
+  type Tool,
+  type ToolChoice,
+} from '#platform/contracts';
+import { z } from 'zod';
+
+const toolName = z
+  .string()
+  .regex(/^[\w.:-]{1,128}$/, 'must be 1 to 128 letters, digits, underscores, dots, colons and dashes');
+
+const functionSchema = z.looseObject({
+  name: toolName,
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish(),
+});
+type FunctionDefinition = z.output<typeof functionSchema>;
+
+const customSchema = z.looseObject({
+  name: toolName,
+  description: z.string().nullish(),
+  format: z
+    .discriminatedUnion('type', [
+      z.looseObject({ type: z.literal('text') }),
+      z.looseObject({
+        type: z.literal('grammar'),
+        grammar: z.looseObject({ syntax: z.enum(['lark', 'regex']), definition: z.string() }),
+      }),
+    ])
+    .nullish(),
+});
+
+const toolSchema = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('function'), function: functionSchema }),
+  z.looseObject({ type: z.literal('custom'), custom: customSchema }),
+]);
+
+const namedChoice = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) }),
+  z.looseObject({ type: z.literal('custom'), custom: z.looseObject({ name: z.string() }) }),
+]);
+const choiceSchema = z.union(
+  [
+    z.enum(['none', 'auto', 'required']),
+    z.discriminatedUnion('type', [
+      ...namedChoice.options,
+      z.looseObject({
+        type: z.literal('allowed_tools'),
+        allowed_tools: z.looseObject({
+          mode: z.enum(['auto', 'required']),
+          tools: z.array(namedChoice).min(1),
+        }),
+      }),
+    ]),
+  ],
+  'must be none, auto, required, or name a function, a custom tool or allowed_tools',
+);
+
+/** The fields of a chat completion request that concern tools, the deprecated ones included. */
+export const chatToolsSchema = z.looseObject({
+  tools: z.array(toolSchema).max(512).nullish(),
+  tool_choice: choiceSchema.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  functions: z.array(functionSchema).max(512).nullish(),
+  function_call: z
+    .union([z.enum(['none', 'auto']), z.looseObject({ name: z.string() })], 'must be none, auto or a name')
+    .nullish(),
+});
+type ToolFields = z.output<typeof chatToolsSchema>;
+
+export interface ChatTools {
+  tools?: Tool[];
+  toolChoice?: ToolChoice;
+  parallelToolCalls?: boolean;
+  /** The caller uses the deprecated `functions`, so the answer has `function_call`. */
+  legacyFunctions?: true;
+}
+
+/**
+ * The tools of a request. Errors: invalid_request for two tools with one name, for a choice that is not among the
+ * tools, and for a request with both the deprecated and the current fields.
+ */
+export function chatTools(fields: ToolFields): ChatTools {
+  const { function_call: functionCall } = fields;
+  // An empty list means "not set".
+  const functions = fields.functions?.length ? fields.functions : undefined;
+  if (functions && fields.tools?.length) throw invalidField('functions', 'give tools or functions, not both');
+  const tools = functions ? functions.map(functionTool) : (fields.tools ?? []).map(toTool);
+  assertUnique(tools, functions ? 'functions' : 'tools');
+  const toolChoice = functions ? legacyChoice(functionCall) : toChoice(fields.tool_choice);
+  assertChoosable(toolChoice, tools, functions ? 'function_call' : 'tool_choice');
+  if (tools.length === 0) return {};
+  const single = functions ? false : (fields.parallel_tool_calls ?? undefined);
+  return {
+    tools,
+    ...(toolChoice && { toolChoice }),
+    ...(single !== undefined && { parallelToolCalls: single }),
+    ...(functions && { legacyFunctions: true }),
+  };
+}
+
+/**
+ * The request without the tools that the model or mega service cannot call, and the names of the fields without effect. Errors:
+ * unsupported_parameter if the request requires a call.
+ */
+export function callableTools<Request extends ChatTools>(
+  request: Request,
+  { id, callsTools }: Pick<ModelInfo, 'id' | 'callsTools'>,
+): { request: Request; ignored: string[] } {
+  const { tools, toolChoice, legacyFunctions } = request;
+  if (!tools || callsTools !== false) return { request, ignored: [] };
+  const [field, choice] = legacyFunctions ? ['functions', 'function_call'] : ['tools', 'tool_choice'];
+  if (toolChoice?.mode === 'required') throw unsupportedField(choice, `${id} cannot call tools`);
+  const { tools: _tools, toolChoice: _choice, parallelToolCalls: _parallel, ...rest } = request;
+  return { request: rest as Request, ignored: toolChoice?.mode === 'none' ? [] : [field] };
+}
+
+/** The path of a tool's field in a chat completion request: `tools[0].custom.format.grammar.…`. */
+export function chatToolParam(tool: number, field: string): string {
+  const [first, ...rest] = field.split('.');
+  const inner = first === 'grammar' ? 'custom.format.grammar' : `function.${first}`;
+  return [`tools[${tool}]`, inner, ...rest].join('.');
+}
+
+function toTool(tool: z.output<typeof toolSchema>): Tool {
+  if (tool.type === 'function') return functionTool(tool.function);
+  const { name, description, format } = tool.custom;
+  const grammar = format?.type === 'grammar' ? format.grammar : undefined;
+  return {
+    type: 'custom',
+    name,
+    ...(typeof description === 'string' && { description }),
+    ...(grammar && { grammar: { syntax: grammar.syntax, definition: grammar.definition } }),
+  };
+}
+
+function functionTool({ name, description, parameters, strict }: FunctionDefinition): Tool {
+  return {
+    type: 'function',
+    name,
+    ...(typeof description === 'string' && { description }),
+    ...(parameters && { parameters }),
+    ...(typeof strict === 'boolean' && { strict }),
+  };
+}
+
+function toChoice(choice: ToolFields['tool_choice']): ToolChoice | undefined {
+  if (choice === null || choice === undefined) return undefined;
+  if (typeof choice === 'string') return { mode: choice };
+  if (choice.type !== 'allowed_tools') return { mode: 'required', names: [nameOf(choice)] };
+  const { mode, tools } = choice.allowed_tools;
+  return { mode, names: tools.map(nameOf) };
+}
+
+function nameOf(choice: z.output<typeof namedChoice>): string {
+  return choice.type === 'function' ? choice.function.name : choice.custom.name;
+}
+
+function legacyChoice(choice: ToolFields['function_call']): ToolChoice | undefined {
+  if (choice === null || choice === undefined) return undefined;
+  return typeof choice === 'string' ? { mode: choice } : { mode: 'required', names: [choice.name] };
+}
+
+function assertUnique(tools: readonly Tool[], param: string): void {
+  const names = tools.map(({ name }) => name);
+  const index = names.findIndex((name, place) => names.indexOf(name) !== place);
+  if (index !== -1) throw invalidField(`${param}[${index}]`, `another tool has the name ${names[index]}`);
+}
+
+function assertChoosable(choice: ToolChoice | undefined, tools: readonly Tool[], param: string): void {
+  const missing = choice?.names?.find((name) => !tools.some((tool) => tool.name === name));
+  if (missing !== undefined) throw invalidField(param, `${missing} is not among the tools`);
+  if (choice?.mode === 'required' && tools.length === 0) throw invalidField(param, 'there are no tools');
+}

@@ -1,0 +1,75 @@
+import { MegaNestError, type OutputConstraint } from '#platform/contracts';
+import { ConstraintError, choice, rule, text, type Grammar } from './grammar.js';
+import { parseEbnf } from './ebnf/ebnf-grammar.js';
+import { jsonRules } from './json-schema/json-grammar.js';
+import { jsonSchemaGrammar } from './json-schema/json-schema-grammar.js';
+import { larkGrammar } from './lark/lark-grammar.js';
+import { normalizeGrammar } from './normalize-grammar.js';
+import { pruneGrammar } from './prune-grammar.js';
+import { regexGrammar } from './regex/regex-grammar.js';
+import { structuralTagGrammar } from './structural-tag/structural-tag.js';
+
+/** Maximum characters of a constraint. */
+const longestConstraint = 262_144;
+
+/** Returns the grammar of a constraint. Throws ConstraintError with the path of the part that is not supported. */
+export function constraintGrammar(constraint: OutputConstraint): Grammar {
+  if (JSON.stringify(constraint).length > longestConstraint) {
+    throw new ConstraintError(`It is longer than ${longestConstraint} characters.`);
+  }
+  return prepareGrammar(grammarOf(constraint));
+}
+
+/** Returns the grammar in the form for a GrammarMachine, without options that cannot end. */
+export function prepareGrammar(grammar: Grammar): Grammar {
+  return normalizeGrammar(pruneGrammar(grammar));
+}
+
+function grammarOf(constraint: OutputConstraint): Grammar {
+  switch (constraint.type) {
+    case 'structural_tag':
+      return structuralTagGrammar(constraint);
+    case 'json_object':
+      return { root: rule('json_object'), rules: jsonRules };
+    case 'json_schema':
+      return within('schema', () => jsonSchemaGrammar(constraint.schema));
+    case 'regex':
+      return within('pattern', () => ({ root: regexGrammar(constraint.pattern), rules: new Map() }));
+    case 'choice':
+      return { root: choice(...constraint.choices.map(text)), rules: new Map() };
+    default:
+      return within('grammar', () => parseEbnf(constraint.grammar));
+  }
+}
+
+/** Adds the field of the constraint to the path of an error. */
+function within<Result>(field: string | readonly (string | number)[], work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error;
+    throw new ConstraintError(error.reason, [...[field].flat(), ...error.path]);
+  }
+}
+
+/** Returns the grammar of a constraint. Errors: invalid_request, with the path of the part that is not supported. */
+export function readConstraint(constraint: OutputConstraint): Grammar {
+  return naming(() => constraintGrammar(constraint));
+}
+
+/** Returns the grammar of a Lark source. Errors: invalid_request for `constraint.lark`. */
+export function readLark(source: string): Grammar {
+  return naming(() => within('lark', () => prepareGrammar(larkGrammar(source))));
+}
+
+function naming(read: () => Grammar): Grammar {
+  try {
+    return read();
+  } catch (error) {
+    const isTooDeep = error instanceof RangeError;
+    if (!(error instanceof ConstraintError) && !isTooDeep) throw error;
+    const param = ['constraint', ...(isTooDeep ? [] : error.path)].join('.');
+    const reason = isTooDeep ? 'It is nested too deeply.' : error.reason;
+    throw new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param, cause: error });
+  }
+}

@@ -1,0 +1,82 @@
+import { MegaNestError } from '#platform/contracts';
+import { z } from 'zod';
+import type { RemoteServer } from './remote-server.js';
+
+const text = z.string().nullish().catch(null);
+
+/** Fields with which engines say in their list what a model does. */
+export const purposeFields = {
+  /** LM Studio (`llm`, `vlm`, `embeddings`), Together (`chat`, `embedding`, `rerank`, `image`). */
+  type: text,
+  /** LiteLLM's proxy and others: `chat`, `embedding`. */
+  mode: text,
+  task: text,
+  /** A list in Ollama and llama.cpp, flags in Mistral. */
+  capabilities: z
+    .union([z.array(z.string()), z.record(z.string(), z.unknown())])
+    .nullish()
+    .catch(null),
+};
+
+/** An entry of an engine's list of models. */
+type ListedModel = { id: string } & {
+  [Name in keyof typeof purposeFields]?: z.output<(typeof purposeFields)[Name]>;
+};
+
+/** Maximum number of models whose capabilities are asked for. */
+const mostAsked = 32;
+const askMs = 5_000;
+
+const shownSchema = z.looseObject({ capabilities: z.array(z.string()) });
+
+/**
+ * The first model of the list that chats. The list may say what a model does; Ollama is asked; otherwise the name tells.
+ * Errors: model_not_found if the list is empty or has only models that do not chat; the message names LLM_MODEL_ID.
+ */
+export async function firstChatModel<Model extends ListedModel>(
+  models: readonly Model[],
+  server: RemoteServer,
+): Promise<Model> {
+  for (const model of models.slice(0, mostAsked)) if (await chats(model, server)) return model;
+  const names = models.map(({ id }) => id).join(', ') || 'none';
+  const available = `${names}. None of them is known to chat: set LLM_MODEL_ID`;
+  throw new MegaNestError('model_not_found', { model: 'for chat', available });
+}
+
+async function chats(model: ListedModel, server: RemoteServer): Promise<boolean> {
+  return listedPurpose(model) ?? (await shownPurpose(model, server)) ?? !otherPurpose.test(model.id);
+}
+
+/** Whether a model chats by its entry in the list; undefined if the entry does not say it. */
+function listedPurpose({ type, mode, task, capabilities }: ListedModel): boolean | undefined {
+  for (const said of [type, mode, task]) {
+    if (!said) continue;
+    if (/chat|generat|llm|vlm|conversation|responses|completion|language/i.test(said)) return true;
+    if (/embed|rerank|rank|classif|moderation|image|audio|speech|transcri|similarity|feature/i.test(said))
+      return false;
+  }
+  if (!capabilities) return undefined;
+  if (Array.isArray(capabilities)) return purposeOf(capabilities);
+  const flag = capabilities['completion_chat'] ?? capabilities['chat'];
+  return typeof flag === 'boolean' ? flag : undefined;
+}
+
+/** Whether a model chats by Ollama's description; undefined for other engines. */
+async function shownPurpose({ id }: ListedModel, server: RemoteServer): Promise<boolean | undefined> {
+  try {
+    const request = { path: '/api/show', body: { model: id }, signal: AbortSignal.timeout(askMs) };
+    return purposeOf((await server.json(request, shownSchema)).capabilities);
+  } catch (error) {
+    if (error instanceof MegaNestError) return undefined;
+    throw error;
+  }
+}
+
+function purposeOf(capabilities: readonly string[]): boolean | undefined {
+  if (capabilities.some((name) => /completion|chat|generat/i.test(name))) return true;
+  return capabilities.some((name) => /embed|rerank|transcri|speech/i.test(name)) ? false : undefined;
+}
+
+/** Names of models for vectors, ranking, speech and images. */
+const otherPurpose =
+  /embed|(?:^|[/_-])(?:bge|e5|gte|minilm|labse|colbert|splade|clip|siglip|whisper|parakeet|kokoro|piper|bark|tts|asr|flux|dall-e|sdxl|stable-diffusion)(?:[-_.:/\d]|$)|rerank|moderation|transcribe|guard(?:[-_.:]|$)/i;

@@ -1,1 +1,0 @@
-export { retry, type RetryOptions } from './retry.js';

@@ -1,1 +1,0 @@
-export { pcmWav, pcmWavHead, readPcmWav } from './pcm-wav.js';
