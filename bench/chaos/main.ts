@@ -53,7 +53,7 @@ const names = allServices;
 const fullDiskMs = canMakeDisks() ? Number(flags['full-disk']) * 1000 : 0;
 const diskMegabytes = 512;
 /** Memory of all services after the run, above that before it. */
-const mostGrown = 0.1;
+const maxGrown = 0.1;
 /** Work before the first fault. */
 const warmUpMs = 20_000;
 /** Time for services to give memory back. */
@@ -118,7 +118,7 @@ async function settledMemory(saboteur: Saboteur, before: number): Promise<Map<st
   const end = Date.now() + memoryBackMs;
   for (;;) {
     const resident = await residentOf(saboteur);
-    if (Math.abs(totalOf(resident) / before - 1) <= mostGrown || Date.now() > end) return resident;
+    if (Math.abs(totalOf(resident) / before - 1) <= maxGrown || Date.now() > end) return resident;
     await wait(1_000);
   }
 }
@@ -236,7 +236,7 @@ try {
   console.log(table(['MiB', 'before', 'after'], memory));
   const broken = verdict.lost.length + verdict.doubled.length + verdict.half.length + pending;
   const grown = Math.abs(totalOf(after) / totalOf(before) - 1);
-  if (broken > 0 || failed > 0.005 * all || slowestMs > limitMs || grown > mostGrown) process.exitCode = 1;
+  if (broken > 0 || failed > 0.005 * all || slowestMs > limitMs || grown > maxGrown) process.exitCode = 1;
   await balancer.close();
 } finally {
   await saboteur?.stop().catch((error: unknown) => console.error(error));

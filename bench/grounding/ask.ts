@@ -21,7 +21,7 @@ const filesAtOnce = 40;
  * Attempts for a question whose answer was made without a step, as on a busy machine: the benchmark measures complete
  * runs.
  */
-const mostAttempts = 4;
+const maxAttempts = 4;
 const headers = { 'content-type': 'application/json' };
 
 /** Ingests texts into a collection. Errors: the errors of the gateway. */
@@ -60,10 +60,10 @@ export async function askAll(
   const answer = typeof answerer === 'function' ? answerer : (given: Question) => chat(given, answerer);
   const asked: Asked[] = [];
   for (const given of questions) {
-    for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const startedAt = performance.now();
       const { text, cited, degraded = '' } = await answer(given);
-      if (degraded !== '' && attempt < mostAttempts) continue;
+      if (degraded !== '' && attempt < maxAttempts) continue;
       asked.push({ given, text, cited, milliseconds: performance.now() - startedAt, degraded });
       break;
     }

@@ -10,9 +10,9 @@ import { loadDatasets, sampleQuestions } from '../retrieval/datasets.js';
 
 /** Words of a passage, as the bundled profile cuts them. */
 const passageWords = 90;
-const leastWords = 20;
+const minWords = 20;
 /** Passages that are embedded; chunks beyond are made of two of them. */
-const mostEmbedded = 70_000;
+const maxEmbedded = 70_000;
 /** Of each kind. */
 const queriesOfKind = 100;
 const manuals = '/usr/share/man';
@@ -44,7 +44,7 @@ export function draw(seed: number): number {
  */
 export async function readGrowthTexts(most: number): Promise<GrowthTexts> {
   const { source, texts, queries } = readTexts();
-  const passages = texts.slice(0, Math.min(most, mostEmbedded));
+  const passages = texts.slice(0, Math.min(most, maxEmbedded));
   const embedded = await embedAll([...queries, ...passages]);
   return { source, queries: embedded.slice(0, queries.length), passages: embedded.slice(queries.length) };
 }
@@ -88,7 +88,7 @@ function passagesOf(paragraphs: readonly string[]): string[] {
     words.push(...paragraph.split(/\s+/).filter(Boolean));
     while (words.length >= passageWords) passages.push(words.splice(0, passageWords).join(' '));
   }
-  if (words.length >= leastWords) passages.push(words.join(' '));
+  if (words.length >= minWords) passages.push(words.join(' '));
   return passages;
 }
 

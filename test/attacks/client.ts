@@ -9,7 +9,7 @@ export interface Answer {
 export type Ask = (method: string, path: string, body?: unknown, signal?: AbortSignal) => Promise<Answer>;
 
 /** Timeout of a request that is never answered. */
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 /** Sends requests of a key: JSON, or a form. */
 export function clientOf(url: string, key: string): Ask {
@@ -25,7 +25,7 @@ export function clientOf(url: string, key: string): Ask {
       const answer = await fetch(url + path, {
         method,
         headers,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(longestMs)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(maxMs)]),
         ...(body !== undefined && { body: isForm || typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = Buffer.from(await answer.arrayBuffer()).toString('latin1');

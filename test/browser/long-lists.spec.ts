@@ -6,22 +6,22 @@ import { startApp } from '../support/app.js';
 import { scrollCost, type ScrollCost } from '../support/frame-work.js';
 
 /** Milliseconds that the page may need for a frame: half of those of a display with 60 frames a second. */
-const mostWork = 1000 / 60 / 2;
+const maxWork = 1000 / 60 / 2;
 /** Percent of the frames that may show nothing new. */
-const mostDropped = 2;
+const maxDropped = 2;
 /** Percent of the time that the page's thread may wait: beyond it other programs have the processor. */
-const mostWaiting = 25;
+const maxWaiting = 25;
 /** How often a list is scrolled until no other program disturbs it. */
-const mostPasses = 6;
+const maxPasses = 6;
 /** Elements that a page may hold of a list, however long it is. */
-const mostElements = 3_000;
+const maxElements = 3_000;
 
 const app = startApp();
 
 /** Scrolls until a pass shows its frames: other programs can only take some away. The work of a frame counts in each. */
 async function scrolls(what: string, pass: (number: number) => Promise<ScrollCost>): Promise<void> {
   const costs: ScrollCost[] = [];
-  for (let number = 0; number < mostPasses; number += 1) {
+  for (let number = 0; number < maxPasses; number += 1) {
     const cost = await pass(number);
     costs.push(cost);
     const [perSecond, dropped, work, waiting] = [cost.perSecond, cost.dropped, cost.work, cost.waiting].map(
@@ -30,10 +30,10 @@ async function scrolls(what: string, pass: (number: number) => Promise<ScrollCos
     console.log(
       `${what}: ${cost.frames} frames, ${perSecond} a second, ${dropped} % dropped; ${work} ms of work a frame; waited ${waiting} % of its time`,
     );
-    expect(cost.work).toBeLessThan(mostWork);
-    if (cost.dropped < mostDropped) return;
+    expect(cost.work).toBeLessThan(maxWork);
+    if (cost.dropped < maxDropped) return;
   }
-  const judged = costs.filter(({ waiting }) => waiting <= mostWaiting);
+  const judged = costs.filter(({ waiting }) => waiting <= maxWaiting);
   expect(judged.map(({ dropped }) => dropped)).toEqual([]);
   console.log(`${what}: other programs had the processor in each pass, so that its frames are not judged`);
 }
@@ -59,11 +59,11 @@ describe('a conversation of 1,000 messages', () => {
     const { id } = await client.conversations.create({ metadata: { title: 'Long' }, items });
     const { page, problems } = await app.open(`/#/chat/${id}`);
     await page.getByText('Answer 499:').waitFor();
-    expect(await elements(page)).toBeLessThan(mostElements);
+    expect(await elements(page)).toBeLessThan(maxElements);
     await scrolls('1,000 messages', async (pass) => {
       const cost = await scrollCost(page, { x: 700, y: 400 }, pass % 2 ? -16_000 : 16_000);
       expect(await page.getByText('Answer 499:').count()).toBe(pass % 2);
-      expect(await elements(page)).toBeLessThan(mostElements);
+      expect(await elements(page)).toBeLessThan(maxElements);
       return cost;
     });
     expect(problems).toEqual([]);
@@ -95,7 +95,7 @@ describe('a collection of 10,000 documents', () => {
       .getByText(/report-0(0[4-9]|[1-9]\d)\d\d\.pdf/)
       .first()
       .waitFor();
-    expect(await elements(page)).toBeLessThan(mostElements);
+    expect(await elements(page)).toBeLessThan(maxElements);
     // A link to a document that the list has not read yet.
     await page.goto(`${app.url}/#/documents/${rows[0]?.id}`);
     await page.getByRole('dialog', { name: 'report-09999.pdf' }).waitFor();

@@ -28,7 +28,7 @@ import { TextExtractor } from './extract/text-extractor.js';
 import { thinProgress } from './ingest/thin-progress.js';
 
 /** Time limit of an ingest that makes progress: the streams of callers end before. */
-const longestIngestMs = 24 * 3_600_000;
+const maxIngestMs = 24 * 3_600_000;
 
 /** The caller removes the files of `ingest` from the object store after the call. A job removes its files itself. */
 @Controller()
@@ -43,7 +43,7 @@ export class DataprepRpcController {
   ingest(request: ParsedRequestOf<typeof ingest>, context: RpcContext): AsyncIterable<IngestProgress> {
     // The server of the calls ends the signal when the caller's time is up, which each event extends.
     const { signal } = context;
-    const deadline = Date.now() + longestIngestMs;
+    const deadline = Date.now() + maxIngestMs;
     const { progressEveryMs = 0, ...wanted } = request;
     const progress = this.dataprep.ingest(wanted, { ...context.callOptions, signal, deadline });
     return progressEveryMs === 0 ? progress : thinProgress(progress, progressEveryMs);

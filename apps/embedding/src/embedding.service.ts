@@ -62,7 +62,7 @@ export async function openEmbedder(environment: EmbeddingEnvironment): Promise<E
 }
 
 /** A request with more inputs is bulk work: a chat embeds a question or two. */
-const mostInteractiveInputs = 32;
+const maxInteractiveInputs = 32;
 
 type EmbedRequest = ParsedRequestOf<typeof embed>;
 type EmbedReply = ReplyOf<typeof embed>;
@@ -96,7 +96,7 @@ export class EmbeddingService implements OnApplicationShutdown {
         truncate,
         inputType,
         signal,
-        priority: inputs.length > mostInteractiveInputs ? 'bulk' : priority,
+        priority: inputs.length > maxInteractiveInputs ? 'bulk' : priority,
       });
       this.metrics.countTokens('prompt', promptTokens);
       const { dimensions: width } = request;

@@ -172,7 +172,7 @@ export function readLauncherEnvironment(variables: NodeJS.ProcessEnv): Readonly<
 }
 
 /** Shorter names are similar to too many other names. */
-const leastLength = 6;
+const minLength = 6;
 
 /** Edit distance of two words: letters to insert, delete, replace or swap with their neighbor. */
 function editDistance(one: string, other: string): number {
@@ -225,7 +225,7 @@ export function refuseUnknown(variables: NodeJS.ProcessEnv, known: readonly stri
  */
 export function describeMisspelled(variables: NodeJS.ProcessEnv, known: readonly string[]): string[] {
   return Object.entries(variables).flatMap(([name, value]) => {
-    if (!value || known.includes(name) || name.length < leastLength) return [];
+    if (!value || known.includes(name) || name.length < minLength) return [];
     const nearest = nearestName(name, known, name.length < 10 ? 1 : 2);
     if (!nearest || variables[nearest]) return [];
     return [`${name} is not a variable of MegaNest and has no effect. Did you mean ${nearest}?`];

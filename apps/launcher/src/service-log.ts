@@ -80,7 +80,7 @@ export interface RotatingFileOptions {
 }
 
 /** Limit for the lines that wait for the end of the turn, so that they do not fill the memory. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 /**
  * Appends lines to a file of limited size. All lines of one turn of the event loop are one write. If a write fails, for
@@ -94,7 +94,7 @@ export class RotatingFile {
 
   /** Never throws. */
   append(line: string): void {
-    if (this.#waiting.length >= mostWaiting) this.#flush();
+    if (this.#waiting.length >= maxWaiting) this.#flush();
     if (this.#waiting.length === 0) setImmediate(() => this.#flush());
     this.#waiting.push(line);
   }

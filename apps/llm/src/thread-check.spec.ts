@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ThreadCheck } from './thread-check.js';
 
-const limits = { longestPassMs: 450, patienceMs: 30 };
+const limits = { maxPassMs: 450, patienceMs: 30 };
 
 describe('ThreadCheck', () => {
   it('asks the thread each time, and passes its error on', async () => {

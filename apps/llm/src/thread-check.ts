@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Milliseconds of the longest pass of a large model. A thread that takes longer counts as broken. */
-const longestPassMs = 10_000;
+const maxPassMs = 10_000;
 /** Milliseconds that one check waits for an answer. */
 const patienceMs = 1_000;
 
@@ -14,7 +14,7 @@ export class ThreadCheck {
 
   constructor(
     private readonly ask: () => Promise<void>,
-    private readonly limits = { longestPassMs, patienceMs },
+    private readonly limits = { maxPassMs, patienceMs },
   ) {}
 
   /** Errors: an Error with the seconds since the last answer of the thread; the errors of the question. */
@@ -29,7 +29,7 @@ export class ThreadCheck {
       over.abort();
     }
     const openMs = performance.now() - askedAt;
-    if (openMs > this.limits.longestPassMs)
+    if (openMs > this.limits.maxPassMs)
       throw new Error(`the model's thread has not answered for ${Math.round(openMs / 1000)} s`);
   }
 }

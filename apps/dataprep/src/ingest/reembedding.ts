@@ -6,7 +6,7 @@ import type { EmbeddingClient } from './embedding.client.js';
 import { maxEmbeddedWordsOf } from './ingest-context.js';
 
 /** Time limit of a run; another start continues where it ended. */
-const longestRunMs = 24 * 3_600_000;
+const maxRunMs = 24 * 3_600_000;
 const describeTimeoutMs = 10_000;
 
 /**
@@ -73,7 +73,7 @@ export class Reembedding {
     const { signal } = this.#stop;
     const chunks = await this.documents.chunks(document.id);
     const texts = chunks.map(({ heading, text }) => embeddingTextsOf(heading ?? '', text, maxWords));
-    const embedder = this.embedding.open({ signal, deadline: Date.now() + longestRunMs });
+    const embedder = this.embedding.open({ signal, deadline: Date.now() + maxRunMs });
     try {
       const vectors: Float32Array[] = [];
       for await (const batch of embedder.embedAll(texts.flat(), signal)) vectors.push(...batch);

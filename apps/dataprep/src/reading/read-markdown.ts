@@ -20,9 +20,9 @@ type MarkdownRoot = ReturnType<typeof fromMarkdown>;
 type MarkdownNode = MarkdownRoot | MarkdownRoot['children'][number];
 
 /** Limit for nested quotes and lists on one line. The time of the parser grows with the square of their number. */
-const deepestNesting = 100;
+const maxNesting = 100;
 const nestedMarkers = new RegExp(
-  `^(?:[^\\S\\n]*(?:>|[-*+](?=\\s)|\\d{1,9}[.)](?=\\s))){${deepestNesting + 1}}`,
+  `^(?:[^\\S\\n]*(?:>|[-*+](?=\\s)|\\d{1,9}[.)](?=\\s))){${maxNesting + 1}}`,
   'm',
 );
 

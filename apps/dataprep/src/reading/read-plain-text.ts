@@ -11,7 +11,7 @@ const terminalCodes = new RegExp(
 );
 
 /** Minimum width at which a text may have been wrapped. */
-const leastMargin = 40;
+const minMargin = 40;
 
 /**
  * Reads plain text. Blank lines separate paragraphs. An underlined line is a heading, and so is a line above lines with
@@ -37,13 +37,13 @@ export function readPlainText(text: string): ParsedDocument {
 }
 
 /** Limit for the words of a title. */
-const mostTitleWords = 12;
+const maxTitleWords = 12;
 
 /** The title of a text with headings: a short line in a paragraph of its own that does not end like a sentence. */
 function titleOf([line = '', ...others]: readonly string[]): string | undefined {
   const text = collapseWhitespace(line);
   if (others.length > 0 || listMarker.test(line) || /[.,;:!?]$/.test(text)) return undefined;
-  return text !== '' && text.split(' ').length <= mostTitleWords ? text : undefined;
+  return text !== '' && text.split(' ').length <= maxTitleWords ? text : undefined;
 }
 
 function readGroup(lines: string[], margin: number | undefined): DocumentBlock[] {
@@ -74,7 +74,7 @@ const capitalsLevel = 2;
 /** The heading that the first of several lines is. */
 function plainHeading([line = '', next = '']: readonly string[]): DocumentBlock | undefined {
   const text = collapseWhitespace(line);
-  if (text.split(' ').length > mostTitleWords || /[.,;:!?]$/.test(text) || underline.test(next))
+  if (text.split(' ').length > maxTitleWords || /[.,;:!?]$/.test(text) || underline.test(next))
     return undefined;
   const number = numbered.exec(text)?.[1];
   if (number !== undefined && next !== '' && !listMarker.test(next) && !startsSmall(next))
@@ -99,7 +99,7 @@ function marginOf(groups: readonly string[][]): number | undefined {
   if (further.filter(startsSmall).length < further.length * minSmallShare) return undefined;
   const lengths = groups.flatMap((lines) => lines.slice(0, -1).map((line) => line.trimEnd().length));
   const margin = lengths.toSorted((one, other) => one - other)[Math.floor(lengths.length * 0.9)] ?? 0;
-  return margin >= leastMargin ? margin : undefined;
+  return margin >= minMargin ? margin : undefined;
 }
 
 function joinWrapped(lines: string[], margin: number | undefined): DocumentBlock[] {
@@ -127,7 +127,7 @@ function wrapTest(lines: string[], margin: number | undefined): (index: number) 
   const wrapped = lines.map((line, index) => index > 0 && wasWrapped(lines[index - 1] ?? '', line, width));
   const share = wrapped.filter(Boolean).length / Math.max(1, lines.length - 1);
   return (index) => {
-    if (width >= leastMargin && share > 0.5 && wrapped[index] === true) return true;
+    if (width >= minMargin && share > 0.5 && wrapped[index] === true) return true;
     const before = lines[index - 1];
     const line = lines[index];
     if (margin === undefined || before === undefined || line === undefined || label.test(line)) return false;
@@ -142,7 +142,7 @@ function wasWrapped(line: string, next: string, width: number): boolean {
 
 /** The first level of headings by indentation. Underlined headings have levels 1 and 2. */
 const firstLevel = 3;
-const mostHeadingWords = 12;
+const maxHeadingWords = 12;
 /** Beginnings of lines that are not headings: list marks and markup. */
 const noHeading = /^\s*(?:[-*•‣◦+<]\s|<\/?\w+[ >]|\d{1,3}[.)]\s)/;
 /** Ends of lines that are not headings: punctuation, and ends of lines in programs. */
@@ -229,7 +229,7 @@ function headingOf(
   if (through.length === deeper && (gap.length > 1 || (wasWrapped && !/^[\p{L}\p{N}]/u.test(term))))
     return { text: term, rest: ' '.repeat(deeper) + line.slice(deeper) };
   const text = collapseWhitespace(line);
-  const isShort = text.split(' ').length <= mostHeadingWords;
+  const isShort = text.split(' ').length <= maxHeadingWords;
   return isShort && !wasWrapped && !openEnd.test(text) ? { text } : undefined;
 }
 

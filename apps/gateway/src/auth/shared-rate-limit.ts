@@ -15,7 +15,7 @@ const patienceMs = 500;
 /** Time until the database is tried again after a failure. */
 const awayMs = 5_000;
 /** Clients whose windows this process remembers. */
-const mostClients = 10_000;
+const maxClients = 10_000;
 
 /**
  * Counts requests for rate limits in the database that all gateways share. While the database is unavailable, each
@@ -78,7 +78,7 @@ export class SharedRateLimit {
     this.#windows.delete(key);
     this.#windows.set(key, window);
     for (const oldest of this.#windows.keys()) {
-      if (this.#windows.size <= mostClients) return;
+      if (this.#windows.size <= maxClients) return;
       this.#windows.delete(oldest);
     }
   }

@@ -6,12 +6,12 @@ import { IdempotentAnswersRepository, type IdempotencyClaim } from '#platform/st
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 
-const longestKey = 255;
+const maxKeyLength = 255;
 /** Other gateways can take the keys of a stopped gateway after this time. */
 const leaseMs = 30_000;
 const renewEveryMs = 10_000;
 /** A longer answer is not stored. A retry runs the request again. */
-const mostCharacters = 1024 * 1024;
+const maxCharacters = 1024 * 1024;
 
 /** The claim of this gateway on the Idempotency-Key of a request. */
 export interface HeldKey {
@@ -46,8 +46,8 @@ export class IdempotentChats {
     request: ChatCompletionRequest,
     reply: FastifyReply,
   ): Promise<HeldKey | undefined> {
-    if (key.length > longestKey)
-      throw invalidField('idempotency-key', `has more than ${longestKey} characters`);
+    if (key.length > maxKeyLength)
+      throw invalidField('idempotency-key', `has more than ${maxKeyLength} characters`);
     const claim = { owner, key, fingerprint: fingerprintOf(request) };
     const lease = randomUUID();
     const found = await this.answers.claim(claim, lease, leaseMs);
@@ -76,7 +76,7 @@ export class IdempotentChats {
       ended = true;
       clearInterval(timer);
       try {
-        if (contentType === undefined || body.length > mostCharacters)
+        if (contentType === undefined || body.length > maxCharacters)
           await this.answers.release(claim, lease);
         else await this.answers.keep(claim, lease, { contentType, headers, body });
       } catch (error) {
@@ -104,7 +104,7 @@ async function* recorded(
   const next = async () => {
     const one = await iterator.next();
     if (one.done) await onWhole(text);
-    else if (text.length <= mostCharacters) text += one.value;
+    else if (text.length <= maxCharacters) text += one.value;
     return one;
   };
   let isLeft = true;

@@ -18,8 +18,8 @@ import { ContextLoader } from '../responses/context/context-reader.js';
 import { ResponsesModule } from '../responses/responses.module.js';
 
 /** Maximum items in one request. OpenAI allows 20, but sessions of the Agents SDK send more. */
-const mostItems = 1_000;
-const items = z.array(inputItemSchema).max(mostItems);
+const maxItems = 1_000;
+const items = z.array(inputItemSchema).max(maxItems);
 
 const createConversationSchema = z.object({
   items: items.nullish().transform((value) => value ?? []),

@@ -5,7 +5,7 @@ import {
   ingest,
   listCollections,
   listDocuments,
-  mostListedDocuments,
+  maxListedDocuments,
   readChunks,
   readReembedding,
   pauseIngestJob,
@@ -61,7 +61,7 @@ class RemoteDataprep extends Dataprep {
   }: ListedDocuments): Promise<StoredDocument[]> {
     const listed: StoredDocument[] = [];
     while (listed.length < limit) {
-      const wanted = Math.min(limit - listed.length, mostListedDocuments);
+      const wanted = Math.min(limit - listed.length, maxListedDocuments);
       const page = { ...which, offset: offset + listed.length, limit: wanted };
       const { documents } = await this.client.request(listDocuments, page);
       listed.push(...documents);

@@ -24,7 +24,7 @@ type DoctorAnswer = z.output<typeof doctorAnswer>;
 /** The program of `npm run doctor`. */
 const program = join(projectRoot, 'dist/doctor.js');
 const timeoutMs = 60_000;
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 /** A report is reused for this time. */
 const freshMs = 5_000;
 
@@ -61,7 +61,7 @@ async function run(): Promise<DoctorAnswer> {
 
 /** The output of the program. The exit code is 1 if it finds a problem. */
 async function output(): Promise<string> {
-  const options = { timeout: timeoutMs, maxBuffer: mostBytes };
+  const options = { timeout: timeoutMs, maxBuffer: maxBytes };
   try {
     const { stdout } = await promisify(execFile)(
       process.execPath,

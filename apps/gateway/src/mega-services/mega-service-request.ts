@@ -109,14 +109,14 @@ function lastOfUser(messages: readonly ChatMessage[]): ChatMessage | undefined {
  * Maximum number of characters of an affinity key. The messages up to the user's first one are the same in each turn of
  * a conversation, and their end identifies it.
  */
-const longestAffinity = 2_000;
+const maxAffinityLength = 2_000;
 
 /** A key that routes the turns of a conversation to the instance of the language model with its KV cache. */
 export function affinityOf(messages: readonly ChatMessage[], cacheKey?: string): string {
   if (cacheKey !== undefined) return cacheKey;
   const first = messages.findIndex(({ role }) => role === 'user');
   const opening = messages.slice(0, first + 1).map(({ content }) => content);
-  return opening.join('\n').slice(-longestAffinity);
+  return opening.join('\n').slice(-maxAffinityLength);
 }
 
 /**

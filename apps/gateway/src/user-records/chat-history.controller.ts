@@ -32,7 +32,7 @@ interface ChatHistory {
 }
 
 /** Maximum number of conversations in a list, in addition to the histories. */
-const mostListed = 1_000;
+const maxListed = 1_000;
 
 /**
  * Chat histories in the form of the OPEA reference. Each one is also a conversation of `/v1/conversations` with the
@@ -77,7 +77,7 @@ export class ChatHistoryService {
   async list(scope: RecordScope): Promise<ChatHistoryEntry[]> {
     const [records, conversations] = await Promise.all([
       this.#records.list(scope),
-      this.conversations.ofUser(scope.owner, scope.user, mostListed),
+      this.conversations.ofUser(scope.owner, scope.user, maxListed),
     ]);
     const known = new Set(records.map(({ id }) => id));
     const others = conversations.filter(({ id }) => !known.has(id));

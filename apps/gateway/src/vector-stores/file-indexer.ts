@@ -70,7 +70,7 @@ function documentName({ fileId, filename }: IndexingTask): string {
 }
 
 /** Limit for the files that one gateway indexes concurrently; dataprep reads two files at a time. */
-const mostRunning = 2;
+const maxRunning = 2;
 
 interface Running {
   abort: AbortController;
@@ -129,9 +129,9 @@ export class FileIndexer implements OnModuleInit {
   }
 
   async #claim(): Promise<void> {
-    while (this.#again && !this.#stopping && this.#running.size < mostRunning) {
+    while (this.#again && !this.#stopping && this.#running.size < maxRunning) {
       this.#again = false;
-      const free = mostRunning - this.#running.size;
+      const free = maxRunning - this.#running.size;
       for (const task of await this.leases.claim(this.#leaseOwner, this.#leaseMs, free)) this.#start(task);
     }
   }
@@ -193,8 +193,8 @@ export class FileIndexer implements OnModuleInit {
 }
 
 /** Limit for the attempts to index a file. */
-const mostAttempts = 8;
-const longestPauseMs = 30_000;
+const maxAttempts = 8;
+const maxPauseMs = 30_000;
 
 /** OpenAI's `last_error`. */
 export interface IndexingFailure {
@@ -208,8 +208,8 @@ export function pauseBeforeRetry(
   attempts: number,
 ): number | undefined {
   const isFiles = status < 500 && status !== 429 && status !== 499;
-  if (isFiles || attempts >= mostAttempts) return undefined;
-  return Math.max(retryAfter * 1_000, Math.min(longestPauseMs, 250 * 2 ** attempts));
+  if (isFiles || attempts >= maxAttempts) return undefined;
+  return Math.max(retryAfter * 1_000, Math.min(maxPauseMs, 250 * 2 ** attempts));
 }
 
 /** The error of a file that cannot be indexed, with the file's name as its owner knows it. */

@@ -159,7 +159,7 @@ interface RankedPassage {
 }
 
 /** Minimum number of candidates for the reranker; with fewer it could not find better passages. */
-const leastCandidates = 20;
+const minCandidates = 20;
 
 /** The passages for one question, and the steps that failed for it. */
 interface Ranking {
@@ -177,7 +177,7 @@ export function retrievalParametersOf(
   { hybrid_search: weights }: RankingOptions,
   maxResults: number,
 ): StoreSearchParameters {
-  const k = Math.max(maxResults, leastCandidates);
+  const k = Math.max(maxResults, minCandidates);
   const size = { k, fetch_k: k * 2 };
   if (!weights) return size;
   const { embedding_weight: similar, text_weight: words } = weights;

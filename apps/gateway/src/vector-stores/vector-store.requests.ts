@@ -116,11 +116,11 @@ export const updateAttributesSchema = z.strictObject({
 });
 export type UpdateAttributes = z.output<typeof updateAttributesSchema>;
 
-const mostBatchFiles = 2_000;
+const maxBatchFiles = 2_000;
 export const createBatchSchema = z
   .strictObject({
-    file_ids: z.array(fileId).min(1).max(mostBatchFiles).optional(),
-    files: z.array(attachFileSchema).min(1).max(mostBatchFiles).optional(),
+    file_ids: z.array(fileId).min(1).max(maxBatchFiles).optional(),
+    files: z.array(attachFileSchema).min(1).max(maxBatchFiles).optional(),
     attributes: optionalAttributes,
     chunking_strategy: chunkingStrategySchema.optional(),
   })

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import type { LauncherEnvironment } from '../environment.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
 
-const leastNode = [20, 19] as const;
+const minNodeVersion = [20, 19] as const;
 const littleSpaceBytes = 1024 ** 3;
 
 /** Checks the version of Node, the data directory and the listening address. */
@@ -22,10 +22,10 @@ export async function checkMachine(environment: LauncherEnvironment): Promise<Fi
 /** Checks that Node.js is 20.19 or later. */
 export function checkNode(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const enough = major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1]);
+  const enough = major > minNodeVersion[0] || (major === minNodeVersion[0] && minor >= minNodeVersion[1]);
   return enough
     ? ok('node', version)
-    : fail('node', `${version} is too old`, `install Node ${leastNode.join('.')} or later`);
+    : fail('node', `${version} is too old`, `install Node ${minNodeVersion.join('.')} or later`);
 }
 
 function checkAddress({ HOST, API_KEYS, API_KEYS_FILE, MEGANEST_ALLOW_OPEN }: LauncherEnvironment): Finding {

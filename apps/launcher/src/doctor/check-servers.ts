@@ -8,8 +8,8 @@ import { checkNatsProgram } from './check-machine.js';
 import { checkClock, fail, ok, reasonOf, warn, type Finding } from './finding.js';
 
 const usualPayloadBytes = 1024 * 1024;
-const leastPostgres = 150_000;
-const leastVector = '0.8.0';
+const minPostgresVersion = 150_000;
+const minVectorVersion = '0.8.0';
 
 /** Checks NATS: connection, version, message size, JetStream. */
 export async function checkNats(environment: LauncherEnvironment): Promise<Finding[]> {
@@ -83,15 +83,16 @@ function describeDatabase({ serverVersion, vector, mayCreate, now }: DatabaseFac
   const shown = `${Math.floor(serverVersion / 10_000)}.${serverVersion % 10_000}`;
   const skewMs = Math.abs(now - Date.now());
   const findings = [
-    serverVersion >= leastPostgres
+    serverVersion >= minPostgresVersion
       ? ok('postgres', `${shown} at ${url}`)
       : fail('postgres', `${shown} is too old`, 'use Postgres 15 or later'),
-    vector.version !== null && vector.version.localeCompare(leastVector, undefined, { numeric: true }) >= 0
+    vector.version !== null &&
+    vector.version.localeCompare(minVectorVersion, undefined, { numeric: true }) >= 0
       ? ok('pgvector', `${vector.version}${vector.installed ? '' : ', installed at the first start'}`)
       : fail(
           'pgvector',
           vector.version ?? 'is missing',
-          `install pgvector ${leastVector} or later on the server`,
+          `install pgvector ${minVectorVersion} or later on the server`,
         ),
   ];
   if (!mayCreate)

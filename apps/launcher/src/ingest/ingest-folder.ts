@@ -22,8 +22,8 @@ export interface FolderOutcome {
 }
 
 /** Limits of one request: small enough for a retry, large enough for a good throughput. */
-const mostFiles = 25;
-const mostBytes = 32 * 1024 * 1024;
+const maxFiles = 25;
+const maxBytes = 32 * 1024 * 1024;
 
 /**
  * Sends the files below a folder in batches, each under its path within the folder. Skips a file that an earlier run
@@ -72,7 +72,7 @@ function* batchesOf(files: readonly FoundFile[]): Generator<FoundFile[]> {
   let batch: FoundFile[] = [];
   let bytes = 0;
   for (const file of files) {
-    if (batch.length === mostFiles || (batch.length > 0 && bytes + file.bytes > mostBytes)) {
+    if (batch.length === maxFiles || (batch.length > 0 && bytes + file.bytes > maxBytes)) {
       yield batch;
       [batch, bytes] = [[], 0];
     }

@@ -3,7 +3,7 @@ import type { FormJob } from './form-checker.js';
 import { formTest, type FormTest, type TextForm } from './form-test.js';
 
 /** Limit for the cached forms. */
-const mostKept = 64;
+const maxKept = 64;
 const kept = new Map<string, FormTest>();
 
 /** Entry of the thread that checks answers of engines. A caller's schema may be slow; then the thread is terminated. */
@@ -22,6 +22,6 @@ function testOf(form: TextForm): FormTest {
   kept.delete(key);
   kept.set(key, test);
   const [oldest] = kept.keys();
-  if (kept.size > mostKept) kept.delete(oldest!);
+  if (kept.size > maxKept) kept.delete(oldest!);
   return test;
 }

@@ -10,13 +10,13 @@ export interface FormJob {
 }
 
 /** Timeout of one check in milliseconds. */
-const longestCheck = 5000;
+const maxCheckMs = 5000;
 
 /** Checks the forms of texts in its own thread, which is terminated where a form makes the check too slow. */
 export class FormChecker {
   private readonly worker: TimedWorker<FormJob, string | undefined>;
 
-  constructor(private readonly limitMs = longestCheck) {
+  constructor(private readonly limitMs = maxCheckMs) {
     this.worker = new TimedWorker(() => builtFile('form-check.worker'), limitMs);
   }
 

@@ -12,14 +12,14 @@ export type TextForm =
 export type FormTest = (text: string) => string | undefined;
 
 /** Limit for the characters of a form; the same as for constraints of local models. */
-const longestForm = 262_144;
+const maxFormLength = 262_144;
 /** Characters of the text that an error quotes. */
-const longestQuote = 60;
+const maxQuoteLength = 60;
 
 /** Compiles a form to a test. Errors: invalid_request with the path of an unsupported part. */
 export function formTest(form: TextForm): FormTest {
-  if (JSON.stringify(form).length > longestForm)
-    throw invalidField('constraint', `It is longer than ${longestForm} characters.`);
+  if (JSON.stringify(form).length > maxFormLength)
+    throw invalidField('constraint', `It is longer than ${maxFormLength} characters.`);
   switch (form.type) {
     case 'json_object':
       return (text) => {
@@ -79,5 +79,5 @@ function isObject(value: unknown): boolean {
 }
 
 function quoted(text: string): string {
-  return JSON.stringify(text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);
+  return JSON.stringify(text.length > maxQuoteLength ? `${text.slice(0, maxQuoteLength)}…` : text);
 }

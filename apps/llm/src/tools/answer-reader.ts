@@ -22,7 +22,7 @@ export const engineThinkMarks: readonly ThinkMarks[] = [
 ];
 
 /** Longer than each closing mark. */
-const longestMark = 64;
+const maxMarkLength = 64;
 
 /** How an engine gives the reasoning that it does not separate from the text; corrected by its answers. */
 export interface ThoughtForm {
@@ -117,7 +117,7 @@ export class ThinkSplitter {
       this.#closes = [opened[1]];
       this.#beginsInside = false;
     } else if (this.#waits) {
-      const from = Math.max(0, this.#searched - longestMark);
+      const from = Math.max(0, this.#searched - maxMarkLength);
       this.#searched = this.#buffer.length;
       if (!this.#closes.some((close) => findUnquoted(this.#buffer, close, from) >= 0)) return false;
       this.#isUnmarked = true;

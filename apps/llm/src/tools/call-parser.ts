@@ -4,7 +4,7 @@ import { RawInput } from './raw-input.js';
 const header = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\S)/;
 /** `name[ARGS]`; some models put the call's id before `[ARGS]`. */
 const argsHeader = /^\s*([\w.:-]+)\s*(?:\[CALL_ID\]\s*\w*\s*)?\[ARGS\]\s*(?=\S)/;
-const longestArgsHeader = 256;
+const maxArgsHeaderLength = 256;
 /** Text between the arguments and the end of a call: Mistral's models write an id there. */
 const tail = /^\s*(?:,\s*"id"\s*:\s*"[^"]*"\s*)?\}?\s*/;
 const unfinishedId = /^\s*,\s*(?:"(?:i(?:d(?:"\s*(?::\s*(?:"[^"]*)?)?)?)?)?)?$/;
@@ -51,7 +51,7 @@ export class CallParser extends CallStream {
   #readArgsHeader(parsed: ParsedPiece, body: string): boolean {
     const found = argsHeader.exec(body);
     if (found) return this.#begin(parsed, found[1], body.slice(found[0].length));
-    if (body.length < longestArgsHeader && !/[{\n]/.test(body.trimStart())) return false;
+    if (body.length < maxArgsHeaderLength && !/[{\n]/.test(body.trimStart())) return false;
     return this.#noCall(parsed);
   }
 

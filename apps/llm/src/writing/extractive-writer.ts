@@ -12,7 +12,7 @@ export type EmbedTexts = (
 /** Number of sentences of a summary or of a piece's summary, where the caller set no limit. */
 const usualSentences = 5;
 /** Limit for the sentences that one step compares with each other. */
-const mostSentences = 400;
+const maxSentences = 400;
 /** Approximate number of words per token. */
 const wordsPerToken = 0.75;
 
@@ -28,7 +28,7 @@ export class ExtractiveWriter implements TextWriter {
 
   fits(text: string): Promise<boolean> {
     const sentences = sentencesIn(text);
-    for (let count = 0; count <= mostSentences; count += 1)
+    for (let count = 0; count <= maxSentences; count += 1)
       if (sentences.next().done) return Promise.resolve(true);
     return Promise.resolve(false);
   }

@@ -2,8 +2,8 @@ import { contentWords, type ChatTask } from '#answers/questions';
 
 /** Limit for the words of a title that the request does not limit. */
 const titleWords = 6;
-const mostTags = 3;
-const mostFollowUps = 3;
+const maxTags = 3;
+const maxFollowUps = 3;
 /** Words before the subject of a question. */
 const opening =
   /^(?:(?:please|hi|hello|hey|and|so)\b[ ,]*)*(?:(?:can|could|would) you (?:please )?(?:tell me|explain|show me|find)?|tell me|explain|show me|i want to know|what(?:'s| is| are| was| were)|who (?:is|are|was)|how (?:do|can|could|should) i|how to)\b[ ,]*(?:about |the |a |an )?/i;
@@ -25,12 +25,12 @@ function textsOf(kind: ChatTask['kind'], asked: readonly string[], maxWords: num
     case 'title':
       return [titleOf(asked[0] ?? '', maxWords)];
     case 'tags': {
-      const tags = subjectsOf(asked).slice(0, mostTags).map(capitalized);
+      const tags = subjectsOf(asked).slice(0, maxTags).map(capitalized);
       return tags.length > 0 ? tags : ['General'];
     }
     case 'follow-ups':
       return subjectsOf(asked)
-        .slice(0, mostFollowUps)
+        .slice(0, maxFollowUps)
         .map((subject) => `What else do the documents say about ${subject}?`);
     case 'queries':
       return asked.slice(-1);

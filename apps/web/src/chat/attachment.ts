@@ -13,9 +13,9 @@ export interface Attachment {
 }
 
 /** Limit for the characters of a metadata value. */
-const longestName = 512;
+const maxNameLength = 512;
 /** Number of vector store ids that fit into a metadata value. */
-const mostStores = 12;
+const maxStores = 12;
 const audioNames = /\.(wav|mp3|flac|og[ga]|opus|webm|m4a|mp4)$/i;
 
 /** Whether a file is audio, which is transcribed. */
@@ -47,7 +47,7 @@ export function useAttachment(conversation: string | undefined): {
     const name = read
       .map((one) => one.name)
       .join(', ')
-      .slice(0, longestName);
+      .slice(0, maxNameLength);
     setOwn({ of: conversation, name, state: 'reading' });
     try {
       const made = await makeStore(read, name);
@@ -75,7 +75,7 @@ export function storesOf(conversation: Conversation | undefined): string[] {
 
 /** Metadata of a conversation with attached files. */
 export function attached(file: string, stores: readonly string[]): { file: string; stores: string } {
-  return { file, stores: stores.slice(-mostStores).join(' ') };
+  return { file, stores: stores.slice(-maxStores).join(' ') };
 }
 
 /** Transcribes an audio file into the draft. */

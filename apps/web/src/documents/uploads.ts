@@ -23,7 +23,7 @@ export interface Upload {
 export const uploads = new Stored<Upload[]>('meganest-uploads', []);
 
 /** Limit for files that are sent concurrently. */
-const mostAtOnce = 3;
+const maxConcurrent = 3;
 /** Milliseconds between two polls of a job. */
 const pollMs = 400;
 /** Milliseconds before a retry if the gateway does not answer. */
@@ -89,7 +89,7 @@ function add(name: string, collection: string, fill: (form: FormData) => void): 
 }
 
 function next(): void {
-  if (sending >= mostAtOnce) return;
+  if (sending >= maxConcurrent) return;
   const first = waiting.shift();
   if (!first) return;
   sending += 1;

@@ -96,7 +96,7 @@ export interface Ranking {
 }
 
 /** Number of sentences for the reader, those with most words of the question. More take longer without a benefit. */
-export const mostRead = 12;
+export const maxRead = 12;
 
 /** Bonus in logits for the sentences of a document that the question names. */
 const bonusOfNamed = 1.5;
@@ -122,7 +122,7 @@ export async function rankSentences(
   const chosen = all
     .map((candidate, index) => ({ candidate, words: lexical[index]! }))
     .toSorted((left, right) => worth(right.words) - worth(left.words))
-    .slice(0, mostRead);
+    .slice(0, maxRead);
   if (chosen.length === 0)
     return { ranked: [], confidence: 0, certainty: 'none', elsewhere: 0, promptTokens: 0 };
   const sentences = chosen.map(({ candidate: { text, before, after, passage } }) => ({

@@ -58,7 +58,7 @@ export function chatTaskOf(messages: readonly Turn[]): ChatTask | undefined {
     const inText = historyIn(text);
     const isInstruction = text !== asked.content;
     const instructions = text.replace(transcriptTag, '');
-    const kind = kindOf(instructions.slice(0, longestInstructions));
+    const kind = kindOf(instructions.slice(0, maxInstructionsLength));
     if (!kind || !conversation.test(instructions) || !shape.test(instructions)) continue;
     const said = isInstruction ? historyIn(asked.content) : inText;
     // A system prompt may mention titles: only a transcript as the message makes it a request for one.
@@ -78,7 +78,7 @@ export function chatTaskOf(messages: readonly Turn[]): ChatTask | undefined {
 }
 
 /** The instructions of a task come first; a long text after them is not searched. */
-const longestInstructions = 4_000;
+const maxInstructionsLength = 4_000;
 
 function kindOf(text: string): ChatTaskKind | undefined {
   const found = kinds.flatMap(({ kind, pattern }) => {

@@ -150,11 +150,11 @@ function isFollowUp(question: string): boolean {
 }
 
 /** Characters of a clause with one content word. */
-const longestClause = 200;
+const maxClauseLength = 200;
 
 /** Whether the question is a clause about one thing that the previous question does not name. */
 function isOwnClause(question: string, subject: string): boolean {
-  if (question.length > longestClause) return false;
+  if (question.length > maxClauseLength) return false;
   const [word, ...others] = contentWords(question);
   if (word === undefined || others.length > 0) return false;
   if (refersBack.test(question) || continues.test(question.trim()) || !namesItsSubject.test(question))

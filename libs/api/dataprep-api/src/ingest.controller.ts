@@ -37,7 +37,7 @@ export type IngestAnswer = z.output<typeof ingestAnswerSchema>;
 /** Progress for callers that wait for the end only. Each file has six events, and each event is a NATS message. */
 const signsOfLife = { progressEveryMs: 1_000 };
 /** Time limit of an ingest that makes progress; the stream's own limit ends it before. */
-const longestIngestMs = 24 * 3_600_000;
+const maxIngestMs = 24 * 3_600_000;
 /** Time before the deadline of a request that is left for an answer with a job. */
 const answerMs = 2_000;
 
@@ -99,7 +99,7 @@ export class IngestController {
     call: HttpCall,
     onJob: (job: IngestJob) => void,
   ): AsyncGenerator<IngestProgress | IngestJob, void, void> {
-    const deadline = Date.now() + longestIngestMs;
+    const deadline = Date.now() + maxIngestMs;
     try {
       yield* withinDeadline(call, (signal) => this.dataprep.ingest(request, { ...call, signal, deadline }));
     } catch (error) {

@@ -91,7 +91,7 @@ const instructions = `You are a coding agent in the Codex CLI, on the user's own
 - When you are done, say in a few sentences what you changed and how you checked it. Say what you could not do.`;
 
 /** Maximum tokens of a tool's output that Codex keeps. */
-const mostOutputTokens = 10_000;
+const maxOutputTokens = 10_000;
 
 /** The levels of `reasoning_effort` for a model whose chat template reads it. */
 const efforts = ['low', 'medium', 'high'];
@@ -125,7 +125,7 @@ export function codexModel(info: Partial<ModelInfo> & { id: string; service?: st
     support_verbosity: false,
     default_verbosity: null,
     apply_patch_tool_type: 'freeform',
-    truncation_policy: { mode: 'tokens', limit: mostOutputTokens },
+    truncation_policy: { mode: 'tokens', limit: maxOutputTokens },
     supports_parallel_tool_calls: true,
     ...(maxInputTokens !== undefined && !assumesLength && { context_window: maxInputTokens }),
     experimental_supported_tools: [],

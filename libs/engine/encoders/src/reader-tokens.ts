@@ -44,7 +44,7 @@ function fold(word: string): string {
  * function, so it is part of the model.
  */
 export function stemOf(word: string): string | undefined {
-  if (word.length > mostCachedLetters) return computeStem(word);
+  if (word.length > maxCachedLetters) return computeStem(word);
   let stem = stems.get(word);
   if (stem === undefined) {
     if (stems.size >= maxCachedWords) stems.clear();
@@ -54,7 +54,7 @@ export function stemOf(word: string): string | undefined {
   return stem === '' ? undefined : stem;
 }
 /** A part of a text that is longer than this would keep the whole text in memory. */
-const mostCachedLetters = 12;
+const maxCachedLetters = 12;
 /** Stems of words, empty for stop words. */
 const stems = new Map<string, string>();
 

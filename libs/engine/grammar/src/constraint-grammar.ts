@@ -10,12 +10,12 @@ import { regexGrammar } from './regex/regex-grammar.js';
 import { structuralTagGrammar } from './structural-tag/structural-tag.js';
 
 /** Maximum characters of a constraint. */
-const longestConstraint = 262_144;
+const maxConstraintLength = 262_144;
 
 /** Returns the grammar of a constraint. Throws ConstraintError with the path of the part that is not supported. */
 export function constraintGrammar(constraint: OutputConstraint): Grammar {
-  if (JSON.stringify(constraint).length > longestConstraint) {
-    throw new ConstraintError(`It is longer than ${longestConstraint} characters.`);
+  if (JSON.stringify(constraint).length > maxConstraintLength) {
+    throw new ConstraintError(`It is longer than ${maxConstraintLength} characters.`);
   }
   return prepareGrammar(grammarOf(constraint));
 }

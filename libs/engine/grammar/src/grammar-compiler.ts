@@ -7,7 +7,7 @@ import { GrammarFollower, TokenConstraint } from './token-constraint.js';
 import { TokenTrie } from './token-trie.js';
 
 /** Maximum number of cached grammars, with the masks of their states. */
-const mostKept = 32;
+const maxKept = 32;
 
 /** Creates the constraints of the completions of one request. */
 export interface CompiledConstraint {
@@ -49,7 +49,7 @@ export class GrammarCompiler {
     this.kept.delete(key);
     this.kept.set(key, follower);
     const [oldest] = this.kept.keys();
-    if (this.kept.size > mostKept) this.kept.delete(oldest!);
+    if (this.kept.size > maxKept) this.kept.delete(oldest!);
     return { start: () => new TokenConstraint(follower) };
   }
 
@@ -62,7 +62,7 @@ export class GrammarCompiler {
 }
 
 /** Timeout for parsing a constraint in milliseconds, and maximum number of cached constraints. */
-const longestReading = 5000;
+const maxReadingMs = 5000;
 const keptReadings = 64;
 
 /**
@@ -73,7 +73,7 @@ export class ConstraintReader {
   private readonly worker: TimedWorker<OutputConstraint, Grammar>;
   private readonly kept = new Map<string, ReadConstraint>();
 
-  constructor(private readonly limitMs = longestReading) {
+  constructor(private readonly limitMs = maxReadingMs) {
     this.worker = new TimedWorker(() => builtFile('constraint-reader.worker'), limitMs);
   }
 

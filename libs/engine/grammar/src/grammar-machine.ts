@@ -31,11 +31,11 @@ interface State {
 }
 
 /** Limits beyond which a grammar is too ambiguous: parses of a prefix, and steps to find the bytes that may follow. */
-const mostWays = 2000;
-const mostSteps = 200_000;
+const maxWays = 2000;
+const maxSteps = 200_000;
 /** Number of states from which on a machine is full. */
-const mostStates = 4096;
-const mostContinuations = 500_000;
+const maxStates = 4096;
+const maxContinuations = 500_000;
 
 /** The state after a byte that is not allowed. */
 export const deadState = -1;
@@ -77,7 +77,7 @@ export class GrammarMachine {
 
   /** True if the machine has many states and should be replaced by {@link continued}. */
   get isFull(): boolean {
-    return this.states.length > mostStates || this.heads.length > mostContinuations;
+    return this.states.length > maxStates || this.heads.length > maxContinuations;
   }
 
   /** Returns an empty machine for the same grammar, and the equivalent of the given state in it. */
@@ -159,7 +159,7 @@ export class GrammarMachine {
 
   private stateOf(given: readonly Continuation[]): number {
     const kernel = given.length === 1 ? given : [...new Set(given)].toSorted((one, other) => one - other);
-    if (kernel.length > mostWays) throw tooAmbiguous();
+    if (kernel.length > maxWays) throw tooAmbiguous();
     const key = kernel.length === 1 ? String(kernel[0]) : kernel.join(' ');
     const known = this.stateOfKernel.get(key);
     if (known !== undefined) return known;
@@ -298,7 +298,7 @@ export class GrammarMachine {
 
   private count(steps: number): void {
     this.steps += steps;
-    if (this.steps > mostSteps) throw tooAmbiguous();
+    if (this.steps > maxSteps) throw tooAmbiguous();
   }
 }
 

@@ -97,10 +97,10 @@ export class ConstraintError extends Error {
 }
 
 /** Maximum characters of a grammar or expression: more than any in use, and still fast to parse. */
-const longestSource = 65_536;
+const maxSourceLength = 65_536;
 
 /** Refuses a grammar or an expression that is too long. Throws ConstraintError. */
 export function assertReadable(source: string): void {
-  if (source.length > longestSource)
-    throw new ConstraintError(`It has ${source.length} characters; the maximum is ${longestSource}.`);
+  if (source.length > maxSourceLength)
+    throw new ConstraintError(`It has ${source.length} characters; the maximum is ${maxSourceLength}.`);
 }

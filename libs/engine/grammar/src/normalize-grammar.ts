@@ -11,11 +11,11 @@ import {
 import type { CharacterSet } from './regex/character-set.js';
 
 /** Maximum number of ranges of all character sets, and maximum depth of shared prefixes. */
-const mostRanges = 20_000;
-const deepestSharing = 40;
+const maxRanges = 20_000;
+const maxSharingDepth = 40;
 
 /** Maximum number of nodes of the rewritten rules. */
-const mostRewritten = 20_000;
+const maxRewritten = 20_000;
 
 type Option = readonly GrammarNode[];
 type NodeTest = (node: GrammarNode) => boolean;
@@ -70,8 +70,8 @@ class SharedSets {
     const known = this.sets.get(key);
     if (known) return known;
     this.ranges += set.length;
-    if (this.ranges > mostRanges)
-      throw new ConstraintError(`Its sets of characters are too large: over ${mostRanges} ranges.`);
+    if (this.ranges > maxRanges)
+      throw new ConstraintError(`Its sets of characters are too large: over ${maxRanges} ranges.`);
     this.sets.set(key, set);
     return set;
   }
@@ -113,7 +113,7 @@ function sharedTexts(sorted: readonly string[], depth = 0): GrammarNode[] {
     const other = sorted.findIndex((one, index) => index > from && (head === '' || firstOf(one) !== head));
     const to = other < 0 ? sorted.length : other;
     const group = sorted.slice(from, to);
-    if (group.length === 1 || depth === deepestSharing) nodes.push(...group.map(text));
+    if (group.length === 1 || depth === maxSharingDepth) nodes.push(...group.map(text));
     else {
       const shared = sharedBeginning(group[0]!, group.at(-1)!);
       const rests = group.map((one) => one.slice(shared.length));
@@ -212,7 +212,7 @@ function rewrite(group: readonly string[], rules: Map<string, GrammarNode>, isNu
         changed = true;
         const substituted = optionsOf(rules.get(head.name)!, members, isNullable);
         nodes += substituted.length;
-        if (nodes > mostRewritten)
+        if (nodes > maxRewritten)
           throw new ConstraintError('Its rules begin with each other in too many ways.');
         return substituted.map((own) => [...own, ...rest]);
       });

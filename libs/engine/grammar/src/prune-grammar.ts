@@ -1,10 +1,10 @@
 import { ConstraintError, childrenOf, type Grammar, type GrammarNode } from './grammar.js';
 
 /** Limits of the size of one constraint. */
-const mostNodes = 20_000;
-const mostRules = 2000;
+const maxNodes = 20_000;
+const maxRules = 2000;
 /** Maximum depth, because grammars are traversed recursively. */
-const deepestNesting = 60;
+const maxNesting = 60;
 
 /**
  * Removes unused rules and every option that cannot end, such as a list that requires another list of its kind: from
@@ -26,12 +26,11 @@ export function pruneGrammar({ root, rules }: Grammar): Grammar {
 }
 
 function checkSize(nodes: readonly GrammarNode[]): void {
-  if (nodes.length > mostRules) throw new ConstraintError(`It is too large: over ${mostRules} parts.`);
+  if (nodes.length > maxRules) throw new ConstraintError(`It is too large: over ${maxRules} parts.`);
   let count = 0;
   const visit = (node: GrammarNode, depth: number) => {
-    if (depth > deepestNesting)
-      throw new ConstraintError(`It is nested deeper than ${deepestNesting} levels.`);
-    if (++count > mostNodes) throw new ConstraintError(`It is too large: over ${mostNodes} pieces.`);
+    if (depth > maxNesting) throw new ConstraintError(`It is nested deeper than ${maxNesting} levels.`);
+    if (++count > maxNodes) throw new ConstraintError(`It is too large: over ${maxNodes} pieces.`);
     for (const child of childrenOf(node)) visit(child, depth + 1);
   };
   for (const node of nodes) visit(node, 0);

@@ -1,7 +1,7 @@
 import type { Grammar, GrammarNode } from './grammar.js';
 
 /** Maximum rounds over recursive rules. Few need more than three; a rule without a length counts as endless. */
-const mostRounds = 100;
+const maxRounds = 100;
 
 const encoder = new TextEncoder();
 
@@ -13,7 +13,7 @@ export class ShortestTexts {
   constructor(private readonly grammar: Grammar) {
     // Every other round goes backward, because rules refer to earlier and to later rules.
     const names = [...grammar.rules.keys()];
-    for (let round = 0; round < mostRounds && this.improve(names); round++) names.reverse();
+    for (let round = 0; round < maxRounds && this.improve(names); round++) names.reverse();
   }
 
   of(node: GrammarNode): number {

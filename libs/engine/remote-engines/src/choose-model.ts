@@ -24,7 +24,7 @@ type ListedModel = { id: string } & {
 };
 
 /** Maximum number of models whose capabilities are asked for. */
-const mostAsked = 32;
+const maxAsked = 32;
 const askMs = 5_000;
 
 const shownSchema = z.looseObject({ capabilities: z.array(z.string()) });
@@ -37,7 +37,7 @@ export async function firstChatModel<Model extends ListedModel>(
   models: readonly Model[],
   server: RemoteServer,
 ): Promise<Model> {
-  for (const model of models.slice(0, mostAsked)) if (await chats(model, server)) return model;
+  for (const model of models.slice(0, maxAsked)) if (await chats(model, server)) return model;
   const names = models.map(({ id }) => id).join(', ') || 'none';
   const available = `${names}. None of them is known to chat: set LLM_MODEL_ID`;
   throw new MegaNestError('model_not_found', { model: 'for chat', available });

@@ -2,7 +2,7 @@ import { MegaNestError, type GenerationParameters, type OutputConstraint } from 
 import type { EngineKind } from './engine-kind.js';
 
 /** A `top_p` that the most likely token alone exceeds. */
-const leastShare = 1e-6;
+const minShare = 1e-6;
 
 /**
  * Returns sampling parameters and constraint as fields for an OpenAI-compatible server: JSON as `response_format`,
@@ -18,7 +18,7 @@ export function remoteParameters(
   }
   const { best_of: _same, ...rest } = parameters;
   // vLLM and others refuse 0, which means the most likely token.
-  if (rest.top_p === 0) rest.top_p = leastShare;
+  if (rest.top_p === 0) rest.top_p = minShare;
   return { ...rest, ...(constraint && remoteConstraint(constraint, kind)) };
 }
 

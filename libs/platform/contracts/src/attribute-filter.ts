@@ -18,8 +18,8 @@ export type AttributeFilter = ComparisonFilter | CompoundFilter;
 
 /** A filter becomes one SQL condition, so its size has a limit. */
 const deepest = 8;
-const mostComparisons = 256;
-const mostValues = 1_000;
+const maxComparisons = 256;
+const maxValues = 1_000;
 
 const key = z.string().max(64);
 const text = z.string().max(512);
@@ -37,11 +37,11 @@ const filterSchema: z.ZodType<AttributeFilter> = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.enum(['in', 'nin']),
     key,
-    value: z.array(z.union([text, z.number()]), 'must be a list of strings and numbers').max(mostValues),
+    value: z.array(z.union([text, z.number()]), 'must be a list of strings and numbers').max(maxValues),
   }),
   z.strictObject({
     type: z.enum(['and', 'or']),
-    filters: z.array(z.lazy(() => filterSchema)).max(mostComparisons),
+    filters: z.array(z.lazy(() => filterSchema)).max(maxComparisons),
   }),
 ]);
 
@@ -50,10 +50,7 @@ export const attributeFilterSchema = z
   .unknown()
   .refine((value) => depthOf(value) <= deepest, `is nested deeper than ${deepest} levels`)
   .pipe(filterSchema)
-  .refine(
-    (filter) => comparisonsOf(filter) <= mostComparisons,
-    `has more than ${mostComparisons} comparisons`,
-  );
+  .refine((filter) => comparisonsOf(filter) <= maxComparisons, `has more than ${maxComparisons} comparisons`);
 
 /** Checked before the schema, which would recurse to any depth. */
 function depthOf(value: unknown): number {
@@ -72,7 +69,7 @@ function comparisonsOf(filter: AttributeFilter): number {
 }
 
 /** A filter becomes one SQL condition whose work grows with values times chunks. */
-const mostKeys = 16;
+const maxKeys = 16;
 
 const scalar = z.union(
   [z.string().max(512), z.number(), z.boolean()],
@@ -81,12 +78,9 @@ const scalar = z.union(
 
 /** Keeps chunks whose metadata have all of these values; a list means any of its values. */
 export const metadataFilterSchema = z
-  .record(z.string().max(64), z.union([scalar, z.array(scalar).max(mostValues)]))
-  .refine((filter) => Object.keys(filter).length <= mostKeys, `has more than ${mostKeys} keys`)
-  .refine(
-    (filter) => Object.values(filter).flat().length <= mostValues,
-    `has more than ${mostValues} values`,
-  );
+  .record(z.string().max(64), z.union([scalar, z.array(scalar).max(maxValues)]))
+  .refine((filter) => Object.keys(filter).length <= maxKeys, `has more than ${maxKeys} keys`)
+  .refine((filter) => Object.values(filter).flat().length <= maxValues, `has more than ${maxValues} values`);
 
 /** See {@link metadataFilterSchema}. */
 export type MetadataFilter = z.infer<typeof metadataFilterSchema>;

@@ -99,10 +99,10 @@ export interface ErrorDetails {
 }
 
 /** An error repeats only a part of the request's text: it must never be too large to be sent. */
-const longestMessage = 1_000;
-const longestParam = 200;
+const maxMessageLength = 1_000;
+const maxParamLength = 200;
 /** Maximum characters of a name, an address or another value that a caller chooses. */
-const longestValue = 200;
+const maxValueLength = 200;
 
 /** Every error that a caller is meant to see. Anything else becomes `internal_error` at the process border. */
 export class MegaNestError extends Error {
@@ -119,10 +119,10 @@ export class MegaNestError extends Error {
     details: ErrorDetails = {},
   ) {
     const row = errorTable[code];
-    super(shortened(fillTemplate(row.template, details), longestMessage), { cause: details.cause });
+    super(shortened(fillTemplate(row.template, details), maxMessageLength), { cause: details.cause });
     this.status = row.status;
     this.type = row.type;
-    this.param = details.param == null ? null : shortened(details.param, longestParam);
+    this.param = details.param == null ? null : shortened(details.param, maxParamLength);
     if (typeof details.service === 'string') this.service = details.service;
     this.retryAfter = details.retryAfter;
     if (details.final) this.final = true;
@@ -152,7 +152,7 @@ export class MegaNestError extends Error {
       final: body.final,
       detail: '',
     });
-    error.message = shortened(body.message, longestMessage);
+    error.message = shortened(body.message, maxMessageLength);
     return error;
   }
 
@@ -189,6 +189,6 @@ function fillTemplate(template: string, details: ErrorDetails): string {
     const value = details[name];
     if (typeof value !== 'string' && typeof value !== 'number') return '';
     const ours = name === 'detail' || name === 'available';
-    return shortened(String(value), ours ? longestMessage : longestValue);
+    return shortened(String(value), ours ? maxMessageLength : maxValueLength);
   });
 }

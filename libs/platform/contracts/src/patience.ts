@@ -25,7 +25,7 @@ export class Patience {
   watch(action: () => void): () => void {
     let timer: NodeJS.Timeout;
     const arm = () => {
-      timer = setTimeout(look, Math.max(0, Math.min(this.#at - this.now(), longestDelayMs)));
+      timer = setTimeout(look, Math.max(0, Math.min(this.#at - this.now(), maxDelayMs)));
     };
     const look = () => {
       if (this.now() >= this.#at) action();
@@ -37,4 +37,4 @@ export class Patience {
 }
 
 /** The longest delay of a timer. */
-const longestDelayMs = 2 ** 31 - 1;
+const maxDelayMs = 2 ** 31 - 1;

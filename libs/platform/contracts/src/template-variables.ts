@@ -21,12 +21,12 @@ const reserved: ReadonlySet<string> = new Set([
 ]);
 
 /** Maximum variables of a request, and maximum characters of a value. */
-const mostVariables = 32;
-const longestValue = 1024;
+const maxVariables = 32;
+const maxValueLength = 1024;
 
 const value = z.union(
-  [z.string().max(longestValue), z.number(), z.boolean(), z.null()],
-  `must be a number, a boolean, null or a string of at most ${longestValue} characters`,
+  [z.string().max(maxValueLength), z.number(), z.boolean(), z.null()],
+  `must be a number, a boolean, null or a string of at most ${maxValueLength} characters`,
 );
 
 /**
@@ -37,7 +37,7 @@ export const templateVariablesSchema = z.record(z.string(), value).superRefine((
   const names = Object.keys(variables);
   const refuse = (message: string, path: string[] = []) =>
     context.addIssue({ code: 'custom', path, message });
-  if (names.length > mostVariables) refuse(`must have at most ${mostVariables} entries`);
+  if (names.length > maxVariables) refuse(`must have at most ${maxVariables} entries`);
   for (const name of names) {
     if (!/^[A-Za-z_]\w{0,63}$/.test(name)) refuse('is not a name of a template variable', [name]);
     else if (isReserved(name)) refuse('is set by the server', [name]);

@@ -11,7 +11,7 @@ const method = defineMethod({
   request: z.object({}),
   reply: z.object({ text: z.string() }),
 });
-const mostQuietChecks = silenceMs / checkMs;
+const maxQuietChecks = silenceMs / checkMs;
 
 /** As much of a message as a call reads. */
 const messageOf = (fields: Record<string, string>, text = '') => {
@@ -33,10 +33,7 @@ describe('a call', () => {
   });
 
   it('is given up after five seconds of silence, and not one check sooner', () => {
-    expect(check(mostQuietChecks)).toEqual([
-      false,
-      ...Array.from({ length: mostQuietChecks - 1 }, () => true),
-    ]);
+    expect(check(maxQuietChecks)).toEqual([false, ...Array.from({ length: maxQuietChecks - 1 }, () => true)]);
     expect(ended).toEqual([]);
     check(1);
     expect(ended).toEqual([expect.stringContaining('it stopped answering')]);
@@ -44,7 +41,7 @@ describe('a call', () => {
 
   it('lives on with every heartbeat', () => {
     for (let beat = 0; beat < 3; beat++) {
-      check(mostQuietChecks);
+      check(maxQuietChecks);
       call.accept(heartbeat('one'));
     }
     expect(ended).toEqual([]);
@@ -65,7 +62,7 @@ describe('a call', () => {
   it('is not sent again after its instance stopped answering', () => {
     const failed: unknown[] = [];
     const stuck = new Call(method, { push: () => undefined, end: (error) => failed.push(error) });
-    for (let times = 0; times <= mostQuietChecks; times += 1) stuck.checkSilence();
+    for (let times = 0; times <= maxQuietChecks; times += 1) stuck.checkSilence();
     expect(failed).toEqual([expect.objectContaining({ final: true })]);
   });
 
@@ -106,7 +103,7 @@ describe('a call', () => {
   it('ends with its answer, and hears nothing more', () => {
     call.accept(messageOf({}, '{"text":"x"}'));
     call.lose();
-    check(mostQuietChecks + 1);
+    check(maxQuietChecks + 1);
     expect(ended).toEqual([undefined]);
     expect(call.finished).toBe(true);
   });

@@ -45,7 +45,7 @@ const loadCountsMs = 2_000;
 /** An instance that has not answered for this time is forgotten. */
 const forgetAfterMs = 30_000;
 /** Maximum lifetime of a refusal for lack of room. */
-const longestFullMs = 1_000;
+const maxFullMs = 1_000;
 /** Number of calls that an instance preferred by affinity may have more than another one. */
 const affinitySlack = 3;
 
@@ -234,7 +234,7 @@ export class InstanceChoice {
 
   #fill(service: string, id: string, seconds: number): void {
     const instance = this.#services.get(service)?.instances.get(id);
-    if (instance) instance.fullUntil = this.now() + Math.min(seconds * 1_000, longestFullMs);
+    if (instance) instance.fullUntil = this.now() + Math.min(seconds * 1_000, maxFullMs);
   }
 
   #serviceOf(service: string): KnownService {

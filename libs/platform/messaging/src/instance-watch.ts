@@ -33,7 +33,7 @@ interface Instance {
 }
 
 /** Questions without an answer after which an instance counts as gone. */
-const mostMisses = 5;
+const maxMisses = 5;
 /** Interval of the questions for a called service's instances and their load. */
 const askEveryMs = 500;
 /** Prefix of the last token of a watch's answer subjects; a call id does not contain a hyphen. */
@@ -121,7 +121,7 @@ export class InstanceWatch {
     const instance = this.#instances.get(asked);
     if (!instance) return;
     instance.misses += 1;
-    if (instance.misses < mostMisses) return;
+    if (instance.misses < maxMisses) return;
     this.#instances.delete(asked);
     for (const call of this.options.calls()) {
       if (call.method.service !== instance.service) continue;

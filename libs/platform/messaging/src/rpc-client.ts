@@ -37,7 +37,7 @@ import {
 type Leave = (failure: unknown) => void;
 
 /** All instances of a service have said who they are after so long, or when none has for 300 ms. */
-const longestGatherMs = 1_000;
+const maxGatherMs = 1_000;
 
 /** Time that a call with a model waits for an instance that announces it. */
 const announceMs = 200;
@@ -174,7 +174,7 @@ export class RpcClient {
   /** Asks for the names of the instances that take calls by name. */
   async #instancesOf(service: string): Promise<string[]> {
     // A separate inbox: every service may answer there, and not in the other inboxes of this connection.
-    const options = { strategy: 'stall', maxWait: longestGatherMs, noMux: true } as const;
+    const options = { strategy: 'stall', maxWait: maxGatherMs, noMux: true } as const;
     const names: string[] = [];
     try {
       for await (const answer of await this.connection.nats.requestMany(aliveSubject(service), '', options))

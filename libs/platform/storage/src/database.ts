@@ -35,7 +35,7 @@ const attemptLimit = 3;
 const migrationRetryMs = 500;
 const awayRetryMs = 250;
 const backgroundLimitMs = 600_000;
-const longestStatementMs = 86_400_000;
+const maxStatementMs = 86_400_000;
 /** The server ends a transaction whose process hangs between two statements, since it may hold locks. */
 const idleInTransactionMs = 60_000;
 
@@ -161,7 +161,7 @@ export class Database {
       const names = Object.keys(settings);
       for (const name of names)
         await client.query('SELECT set_config($1, $2, false)', [name, settings[name]]);
-      const statement: QueryConfig & { query_timeout: number } = { text, query_timeout: longestStatementMs };
+      const statement: QueryConfig & { query_timeout: number } = { text, query_timeout: maxStatementMs };
       await client.query(statement);
       for (const name of names) await client.query(`RESET ${name}`);
       client.release();

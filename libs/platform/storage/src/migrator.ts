@@ -8,7 +8,7 @@ import { quoteIdentifier, type Transaction } from './transaction.js';
 
 /** Id of the advisory lock: an arbitrary number that all processes share. */
 const migrationLock = 7_306_081_913;
-const leastVectorVersion = '0.8.0';
+const minVectorVersion = '0.8.0';
 const silent = { debug: undefined, info: () => {}, warn: () => {}, error: () => {} };
 
 /**
@@ -62,10 +62,10 @@ async function requireVectorExtension(transaction: Transaction): Promise<void> {
     `SELECT ${vectorVersions}`,
   );
   const version = available?.installed ?? available?.available;
-  if (!version || compareVersions(version, leastVectorVersion) < 0) {
+  if (!version || compareVersions(version, minVectorVersion) < 0) {
     throw new MegaNestError('service_unavailable', {
       service: 'postgres',
-      detail: `pgvector ${leastVectorVersion} or newer is needed, found ${version ?? 'none'}`,
+      detail: `pgvector ${minVectorVersion} or newer is needed, found ${version ?? 'none'}`,
     });
   }
   if (!available?.installed) await transaction.query('CREATE EXTENSION IF NOT EXISTS vector SCHEMA public');

@@ -1,7 +1,7 @@
 import type { Database } from './database.js';
 
 /** Below this the planner's guesses do no harm. */
-const leastRows = 500;
+const minRows = 500;
 /** Chunks between two looks: a look is a transaction of its own. */
 const lookAfter = 100;
 
@@ -24,7 +24,7 @@ export async function analyzeIfGrown(database: Database, chunks: number): Promis
               (SELECT coalesce(sum(chunk_count), 0) FROM documents) AS actual`,
     );
     const [known, actual] = [Math.max(Number(size?.known), 0), Number(size?.actual)];
-    const stale = Math.max(known, actual) >= leastRows && (actual > known * 1.5 || known > actual * 1.5);
+    const stale = Math.max(known, actual) >= minRows && (actual > known * 1.5 || known > actual * 1.5);
     if (stale)
       await transaction.query(
         'ANALYZE (SKIP_LOCKED) chunks (document_id, collection, arrival, owner, metadata), documents',

@@ -16,7 +16,7 @@ export interface UserRecord<Data> {
 }
 
 /** Most records of a kind and a user, so that lists stay short. */
-const mostRecords = 10_000;
+const maxRecords = 10_000;
 
 /** Records of one kind. An owner's user sees only their own records. */
 export class UserRecordsRepository<Data extends object> {
@@ -36,10 +36,10 @@ export class UserRecordsRepository<Data extends object> {
       const written = await transaction.execute(
         `INSERT INTO user_records (id, kind, owner, user_name, data, bytes) SELECT $1, $2, $3, $4, $5, $7
          WHERE (SELECT count(*) FROM user_records WHERE kind = $2 AND owner = $3 AND user_name = $4) < $6`,
-        [id, this.kind, owner, toPostgresText(user), text, mostRecords, bytes],
+        [id, this.kind, owner, toPostgresText(user), text, maxRecords, bytes],
       );
       if (written > 0) return;
-      const detail = `user: ${mostRecords} are stored already; delete some`;
+      const detail = `user: ${maxRecords} are stored already; delete some`;
       throw new MegaNestError('conflict', { detail, param: 'user' });
     });
   }

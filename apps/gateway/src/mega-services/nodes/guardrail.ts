@@ -133,8 +133,8 @@ export async function callGuardrail(call: NodeCall): Promise<Conversation | Shor
   const formed = formTexts(call.request);
   const texts = [...asked.map(({ text }) => text), ...formed];
   if (texts.length === 0) return conversationOf(call);
-  if (texts.length > mostTexts)
-    throw invalidField('messages', `contains more than ${mostTexts} texts, the limit of a guard`);
+  if (texts.length > maxTexts)
+    throw invalidField('messages', `contains more than ${maxTexts} texts, the limit of a guard`);
   const reply = await client.request(judge, { texts, side: 'input' }, options);
   reportFindings(call, reply);
   const { judgements } = reply;
@@ -168,7 +168,7 @@ function stringsOf(value: unknown): string[] {
 }
 
 /** Maximum number of texts in one call. */
-const mostTexts = 1000;
+const maxTexts = 1000;
 
 function textsOf({ content, reasoning, name, toolCalls }: ChatMessage, index: number): Said[] {
   const said: Said[] = [];

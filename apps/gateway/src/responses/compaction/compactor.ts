@@ -43,7 +43,7 @@ const greatestContext = 4 * 1024 * 1024;
 /** Shares of the context window: the turns that are kept word for word, and the summary of the rest. */
 const recentShare = 1 / 4;
 const summaryShare = 1 / 8;
-const mostSummaryTokens = 1_024;
+const maxSummaryTokens = 1_024;
 /** Share of the window for a piece to summarize; the rest is for the task, the notes so far and the new notes. */
 const pieceShare = 1 / 2;
 
@@ -155,7 +155,7 @@ export class Compactor {
     const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
     const perToken = characters / Math.max(1, tokens);
     const pieceLength = Math.max(100, Math.floor(limit * pieceShare * perToken));
-    const maxTokens = Math.min(mostSummaryTokens, Math.max(16, Math.floor(limit * summaryShare)));
+    const maxTokens = Math.min(maxSummaryTokens, Math.max(16, Math.floor(limit * summaryShare)));
     return this.summarizer.summarize({ messages, model, maxTokens, pieceLength, instructions }, call);
   }
 

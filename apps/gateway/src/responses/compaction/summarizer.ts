@@ -21,7 +21,7 @@ export interface Summary {
 }
 
 /** Limit for the passes over a long conversation. Earlier pieces are left out, and the summary says so. */
-const mostPieces = 16;
+const maxPieces = 16;
 
 const task =
   'You keep the notes of a conversation between a user and an assistant that calls tools. Write down, in few words and ' +
@@ -37,7 +37,7 @@ export class Summarizer {
   async summarize(request: SummaryRequest, call: HttpCall): Promise<Summary> {
     const transcript = request.messages.map(line).join('\n');
     const pieces = split(transcript, request.pieceLength);
-    const left = pieces.slice(-mostPieces);
+    const left = pieces.slice(-maxPieces);
     const usage: TokenUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
     let text = pieces.length > left.length ? '(The beginning was too long and was left out.)' : '';
     for (const piece of left) {

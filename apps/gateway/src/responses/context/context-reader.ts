@@ -31,8 +31,8 @@ export interface ReadOptions {
 type Part = Record<string, unknown>;
 
 /** Limits for the opened bytes of a request's sealed items, and for its compactions: newer ones include older ones. */
-const mostSealedBytes = 32 * 1024 * 1024;
-const mostCompactions = 8;
+const maxSealedBytes = 32 * 1024 * 1024;
+const maxCompactions = 8;
 
 /** The unused rest of these limits. */
 interface SealedBudget {
@@ -47,7 +47,7 @@ interface SealedPlace {
 }
 
 function tooManyCompactions(param: string): MegaNestError {
-  return invalidField(param, `at most ${mostCompactions} compactions are read; send the newest`);
+  return invalidField(param, `at most ${maxCompactions} compactions are read; send the newest`);
 }
 
 /**
@@ -63,7 +63,7 @@ export class ContextReader {
 
   /** Errors: invalid_encrypted_content; the errors of {@link InputFiles}. */
   async read(items: readonly StoredItem[], options: ReadOptions): Promise<StoredItem[]> {
-    const budget: SealedBudget = { bytes: mostSealedBytes, compactions: mostCompactions };
+    const budget: SealedBudget = { bytes: maxSealedBytes, compactions: maxCompactions };
     const opened = expandCompactions(items, (item, index) => {
       const place = { path: options.path, index, budget };
       if (budget.compactions-- <= 0) throw tooManyCompactions(`${options.path}[${index}]`);
@@ -126,7 +126,7 @@ export class ContextReader {
       if (cause instanceof SealedTextTooLargeError)
         throw new MegaNestError('payload_too_large', {
           what: 'The text of the sealed items',
-          limit: `${mostSealedBytes} bytes`,
+          limit: `${maxSealedBytes} bytes`,
           param,
           cause,
         });

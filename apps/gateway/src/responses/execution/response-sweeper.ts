@@ -32,10 +32,10 @@ const stoppedWriting = new MegaNestError('internal_error', {
 });
 
 /** Limit for takeovers: a response that crashes each gateway must not reach all of them. */
-const mostTakeovers = 3;
+const maxTakeovers = 3;
 const givenUp = new MegaNestError('internal_error', {
   service: 'gateway',
-  detail: `${mostTakeovers + 1} processes in turn stopped while they worked on this response`,
+  detail: `${maxTakeovers + 1} processes in turn stopped while they worked on this response`,
 });
 
 /** Takes over the responses of a gateway that has died. */
@@ -99,7 +99,7 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
     const end = (error: MegaNestError) => fail(persistence, { plan, begun }, error);
     this.#logger.warn({ response: stored.id, events: begun.length }, 'taking over a response');
     if (!stored.request || begun.some(isOutput)) return end(stoppedWriting);
-    if (Number(stored.request['takeovers'] ?? 0) > mostTakeovers) return end(givenUp);
+    if (Number(stored.request['takeovers'] ?? 0) > maxTakeovers) return end(givenUp);
     try {
       await this.runs.resume(this.persistence.withSecrets(plan), persistence, begun);
     } catch (error) {
@@ -145,7 +145,7 @@ const noJob: GenerationJob = {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** Limit for the bytes of all answers with an Idempotency-Key of one owner. */
-const mostIdempotentBytes = 64 * 2 ** 20;
+const maxIdempotentBytes = 64 * 2 ** 20;
 /** Answers whose cited passages are kept for later turns, over all owners. */
 const maxCitingAnswers = 100_000;
 const citingAnswersMs = 7 * 86_400_000;
@@ -185,7 +185,7 @@ export class Retention implements OnModuleInit, BeforeApplicationShutdown {
       if (days > 0) await kept.deleteOlderThan(days * dayMs);
       await kept.deleteBeyond();
     }
-    await new IdempotentAnswersRepository(this.database).deleteBeyond(dayMs, mostIdempotentBytes);
+    await new IdempotentAnswersRepository(this.database).deleteBeyond(dayMs, maxIdempotentBytes);
     await new RateCountsRepository(this.database).deleteOver();
     await new CitedPassagesRepository(this.database).deleteBeyond(citingAnswersMs, maxCitingAnswers);
   }

@@ -105,7 +105,7 @@ export async function untilEnd(events: AsyncIterator<ResponseEvent>): Promise<vo
   while (!(await events.next()).done);
 }
 
-const longestKey = 255;
+const maxKeyLength = 255;
 
 /** The result of a request: a running response, or the id of the earlier response with the same Idempotency-Key. */
 export type Created = { run: ResponseRun; plan: ResponsePlan } | { earlier: string };
@@ -181,8 +181,8 @@ export class ResponsesService {
 }
 
 function assertKeyLength(key: string | undefined): void {
-  if ((key?.length ?? 0) <= longestKey) return;
-  throw invalidField('idempotency-key', `has more than ${longestKey} characters`);
+  if ((key?.length ?? 0) <= maxKeyLength) return;
+  throw invalidField('idempotency-key', `has more than ${maxKeyLength} characters`);
 }
 
 function assertSameRequest(stored: StoredResponse, fingerprint: string | undefined): string {

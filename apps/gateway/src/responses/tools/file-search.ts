@@ -151,13 +151,13 @@ function questionOf(messages: readonly ChatMessage[]): string {
 }
 
 /** Limit for the stores of one tool; each needs its own search. */
-const mostStores = 16;
+const maxStores = 16;
 const defaultRanking = { ranker: 'auto', score_threshold: 0 } as const;
 
 /** An entry of `tools`. Some clients send null in place of an absent field. */
 const fileSearchToolSchema = z.strictObject({
   type: z.literal('file_search'),
-  vector_store_ids: z.array(z.string().min(1)).min(1).max(mostStores),
+  vector_store_ids: z.array(z.string().min(1)).min(1).max(maxStores),
   max_num_results: z
     .int()
     .min(1)
@@ -207,13 +207,13 @@ const fileSearchDefinition = {
 };
 
 /** OpenAI's limit of a file's attributes. */
-const mostAttributes = 16;
+const maxAttributes = 16;
 
 /** A passage as a result in a `file_search_call`. */
 export function toSearchResult({ file, passage, score }: FoundPassage): FileSearchResult {
   const { fileId, filename } = file;
   const known = { ...file.attributes, ...placeOf(passage), ...file.attributes };
-  const attributes = Object.fromEntries(Object.entries(known).slice(0, mostAttributes));
+  const attributes = Object.fromEntries(Object.entries(known).slice(0, maxAttributes));
   return { file_id: fileId, filename, text: passage.text, score, attributes };
 }
 

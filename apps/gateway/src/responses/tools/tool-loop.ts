@@ -28,7 +28,7 @@ import {
 import { choosableTargets, laterChoice, narrowed, toolChoice, type Choosable } from './plan-tools.js';
 
 /** Limit for the generations of one response. The last one has no server tools, so that it ends in an answer. */
-const mostTurns = 32;
+const maxTurns = 32;
 
 /** One generation of a response. */
 export interface GenerationTurn {
@@ -83,7 +83,7 @@ export async function* toolLoop(options: ToolLoopOptions): AsyncGenerator<Machin
     : { mode: 'auto' };
   let left = response.max_tool_calls ?? Infinity;
   for (let number = 0; ; number += 1) {
-    const offered = left > 0 && number < mostTurns - 1 ? servers : [];
+    const offered = left > 0 && number < maxTurns - 1 ? servers : [];
     const tools = [...own.tools, ...offered.map(({ definition }) => definition)];
     const names = new Set(tools.map(({ name }) => name));
     const isFirst = number === 0 && done.length === 0;

@@ -60,8 +60,8 @@ export interface ResponseSocketOptions {
 }
 
 /** Limits for the bytes that a client has not read yet, and for the messages that wait for their admission. */
-const mostUnreadBytes = 4 * 1024 * 1024;
-const mostReceiving = 1000;
+const maxUnreadBytes = 4 * 1024 * 1024;
+const maxReceiving = 1000;
 
 /** WebSocket close codes (RFC 6455). */
 const closeCodes = { goingAway: 1001, unsupportedData: 1003, limitReached: 1008 } as const;
@@ -116,7 +116,7 @@ export class ResponseSocket {
   #receive(data: Buffer, isBinary: boolean): void {
     if (isBinary) return this.socket.close(closeCodes.unsupportedData, 'send JSON as text');
     // A client that sends without reading would fill the memory with error messages.
-    if (this.socket.bufferedAmount > mostUnreadBytes || this.#receiving > mostReceiving)
+    if (this.socket.bufferedAmount > maxUnreadBytes || this.#receiving > maxReceiving)
       return this.socket.terminate();
     this.#receiving++;
     const held = this.#hold(data.length);

@@ -47,7 +47,7 @@ export interface LiveConnectionOptions {
 const messageSchema = z.looseObject({ type: z.string(), event_id: z.string().max(512).optional() });
 const appendSchema = z.looseObject({ audio: z.string() });
 /** Minimum audio of a turn, in milliseconds. */
-const leastTurnMs = 100;
+const minTurnMs = 100;
 /** Maximum buffered audio if the client ends turns itself, in milliseconds. */
 const maxBufferedMs = 300_000;
 /** Maximum unread bytes of a client; above it the connection is closed. */
@@ -105,7 +105,7 @@ export class LiveConnection {
   async stop(reason: MegaNestError): Promise<void> {
     if (this.#stopping) return;
     this.#stopping = reason;
-    if (this.#isWithinTurn() && this.#buffer.milliseconds >= leastTurnMs)
+    if (this.#isWithinTurn() && this.#buffer.milliseconds >= minTurnMs)
       this.#turns.end(this.#buffer.take(), this.#settings);
     await this.#turns.idle();
     this.#send({ type: 'error', error: { ...errorEnvelope(reason).error, event_id: null } });
@@ -197,9 +197,9 @@ export class LiveConnection {
 
   #commit(): void {
     const { milliseconds } = this.#buffer;
-    if (milliseconds < leastTurnMs)
+    if (milliseconds < minTurnMs)
       throw new MegaNestError('invalid_request', {
-        detail: `The buffer holds ${Math.round(milliseconds)} ms of audio; at least ${leastTurnMs} ms are needed.`,
+        detail: `The buffer holds ${Math.round(milliseconds)} ms of audio; at least ${minTurnMs} ms are needed.`,
         param: 'audio',
       });
     this.#turns.end(this.#buffer.take(), this.#settings);

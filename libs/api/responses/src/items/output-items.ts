@@ -161,8 +161,8 @@ export function outputText(output: readonly OutputItem[]): string {
 }
 
 /** OpenAI's limits of a file's attributes. */
-const mostAttributes = 16;
-const longestAttribute = 512;
+const maxAttributes = 16;
+const maxAttributeLength = 512;
 
 /** A retrieved passage as a result of a file search; the file is the document of the passage. */
 export function fileSearchResult(document: RetrievedDocument): FileSearchResult {
@@ -205,8 +205,8 @@ function fileOf({ id, metadata }: RetrievedDocument): { file_id: string; filenam
 function attributesOf({ id, metadata }: RetrievedDocument): FileSearchResult['attributes'] {
   const attributes: FileSearchResult['attributes'] = { chunk_id: id };
   for (const [name, value] of Object.entries(metadata)) {
-    if (Object.keys(attributes).length === mostAttributes) break;
-    if (typeof value === 'string') attributes[name] = value.slice(0, longestAttribute);
+    if (Object.keys(attributes).length === maxAttributes) break;
+    if (typeof value === 'string') attributes[name] = value.slice(0, maxAttributeLength);
     else if (typeof value === 'number' || typeof value === 'boolean') attributes[name] = value;
   }
   return attributes;

@@ -175,7 +175,7 @@ function whyNot(use: ImageUse): string {
   return 'images belong in the turns of the user and the outputs of tools';
 }
 
-const longestUrl = 200;
+const maxUrlLength = 200;
 
 /** An `input_image` part in words, for a model that takes text only: `[image: image/png, 470 bytes]`. */
 export function describeImage({ image_url: url, file_id: id }: Record<string, unknown>): string {
@@ -191,5 +191,5 @@ function describeData(url: string): string {
 }
 
 function cut(text: string): string {
-  return text.length > longestUrl ? `${text.slice(0, longestUrl)}…` : text;
+  return text.length > maxUrlLength ? `${text.slice(0, maxUrlLength)}…` : text;
 }

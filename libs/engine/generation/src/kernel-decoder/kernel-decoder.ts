@@ -35,7 +35,7 @@ const fastRows = { bytes: maxRows, words: 2 };
 const smallestBlock = 16;
 
 /** The memory of the kernels ends at 4 GiB; the rest is for the vectors of a pass. */
-const mostBytes = 3.75 * 2 ** 30;
+const maxKernelBytes = 3.75 * 2 ** 30;
 
 /** Limits of a {@link KernelDecoder}. */
 export interface KernelLimits {
@@ -133,7 +133,8 @@ export class KernelDecoder {
     try {
       if (!hasReadableHead(shape, tensors)) return undefined;
       const perPosition = bytesPerPosition(model);
-      const positions = (Math.min(limits.maxBytes, mostBytes) - weightBytes(shape, tensors)) / perPosition;
+      const positions =
+        (Math.min(limits.maxBytes, maxKernelBytes) - weightBytes(shape, tensors)) / perPosition;
       const longest = Math.min(maxPositions, shape.contextLength + positionStep - 1, positions);
       const capacity = wholeSteps(longest);
       if (capacity <= 0) return undefined;

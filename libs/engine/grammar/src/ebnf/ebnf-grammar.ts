@@ -12,8 +12,8 @@ import {
   type GrammarNode,
 } from '../grammar.js';
 
-const mostRepetitions = 20_000;
-const deepestNesting = 50;
+const maxRepetitions = 20_000;
+const maxNesting = 50;
 
 /**
  * Parses a grammar in GBNF, an EBNF: `rule ::= "text" | [a-z]+ ("x" rule){1,3}`, comments after `#`, and a rule `root`.
@@ -52,7 +52,7 @@ class EbnfParser {
   }
 
   private parseChoice(): GrammarNode {
-    if (++this.depth > deepestNesting) throw this.error('Groups are nested too deep');
+    if (++this.depth > maxNesting) throw this.error('Groups are nested too deep');
     const options = [this.parseSequence()];
     while (this.match(/\|/y)) options.push(this.parseSequence());
     this.depth--;
@@ -104,8 +104,8 @@ class EbnfParser {
     const min = Number(low);
     const max = high === undefined ? min : high === '' ? Number.POSITIVE_INFINITY : Number(high);
     const largest = Number.isFinite(max) ? max : min;
-    if (max < min || largest > mostRepetitions || (low === '' && !high)) {
-      throw this.error(`The bounds of a repetition ascend, up to ${mostRepetitions}`, start);
+    if (max < min || largest > maxRepetitions || (low === '' && !high)) {
+      throw this.error(`The bounds of a repetition ascend, up to ${maxRepetitions}`, start);
     }
     return repeat(item, min, max);
   }

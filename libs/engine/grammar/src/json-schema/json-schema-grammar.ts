@@ -17,7 +17,7 @@ import { stringGrammar } from './string-grammar.js';
 type CompileSchema = (schema: unknown, path: Path) => GrammarNode;
 
 /** Maximum of `minItems` and `maxItems`. */
-const mostItems = 4096;
+const maxListedItems = 4096;
 
 /** A JSON array: first the items of `prefixItems`, then further items within the bounds. */
 function arrayGrammar(schema: SchemaNode, path: Path, compile: CompileSchema): GrammarNode {
@@ -49,8 +49,8 @@ function arrayGrammar(schema: SchemaNode, path: Path, compile: CompileSchema): G
 
 function checkBounds({ minItems, maxItems }: SchemaNode, path: Path): void {
   for (const [key, bound] of Object.entries({ minItems, maxItems })) {
-    if (bound !== undefined && bound > mostItems) {
-      throw new ConstraintError(`At most ${mostItems} items are supported.`, [...path, key]);
+    if (bound !== undefined && bound > maxListedItems) {
+      throw new ConstraintError(`At most ${maxListedItems} items are supported.`, [...path, key]);
     }
   }
 }
@@ -60,8 +60,8 @@ function joined(items: readonly GrammarNode[]): GrammarNode {
   return sequence(...items.flatMap((item, index) => (index === 0 ? [item] : [comma(), item])));
 }
 
-const mostRules = 2000;
-const deepestSchema = 64;
+const maxRules = 2000;
+const maxSchemaDepth = 64;
 
 /**
  * Returns the grammar of the JSON texts that satisfy a JSON Schema (2020-12, and equivalent keywords of older drafts).
@@ -95,8 +95,8 @@ class SchemaCompiler {
     if (known) return rule(known);
     const name = this.newName(path);
     this.names.set(key, name);
-    if (++this.depth > deepestSchema) {
-      throw new ConstraintError(`Schemas nested deeper than ${deepestSchema} are not supported.`, path);
+    if (++this.depth > maxSchemaDepth) {
+      throw new ConstraintError(`Schemas nested deeper than ${maxSchemaDepth} are not supported.`, path);
     }
     this.rules.set(name, this.describe(schema, path));
     this.depth--;
@@ -110,7 +110,7 @@ class SchemaCompiler {
   };
 
   private newName(path: Path): string {
-    if (++this.ruleCount > mostRules) throw new ConstraintError('The schema is too large.', path);
+    if (++this.ruleCount > maxRules) throw new ConstraintError('The schema is too large.', path);
     return `s${this.ruleCount}`;
   }
 

@@ -5,7 +5,7 @@ import type { Path, SchemaNode } from './schema-node.js';
 
 /** Decimal digits that a double represents exactly, so that the order of texts is the order of numbers. */
 const exactDigits = 15;
-const mostFractionDigits = 6;
+const maxFractionDigits = 6;
 
 interface Decimal {
   /** Value × 10^scale. */
@@ -24,7 +24,7 @@ export function numberGrammar(schema: SchemaNode, integer: boolean, path: Path):
   const widest = Math.max(...[bounds.min, bounds.max].map((bound) => (bound ? integerDigits(bound) : 1)));
   const least = Math.max(0, bounds.min?.scale ?? 0, bounds.max?.scale ?? 0);
   if (integer || step?.power === 0) return scaled(bounds, 0, step, path);
-  const digits = step ? step.power : Math.min(mostFractionDigits, exactDigits - widest);
+  const digits = step ? step.power : Math.min(maxFractionDigits, exactDigits - widest);
   if (!step && digits < least) {
     throw new ConstraintError(`A bound has more than ${exactDigits} digits.`, path);
   }
@@ -89,12 +89,12 @@ interface Step {
 
 function stepOf(multipleOf: number, path: Path): Step {
   const { units, scale } = decimal(multipleOf, path);
-  if (scale > mostFractionDigits) throw new ConstraintError('Its fraction has too many digits.', path);
+  if (scale > maxFractionDigits) throw new ConstraintError('Its fraction has too many digits.', path);
   return { factor: units, power: scale };
 }
 
 /** Maximum number of multiples that are listed one by one. */
-const mostListed = 1000n;
+const maxListed = 1000n;
 
 /** The numbers with exactly `scale` digits after the decimal point. */
 function scaled(bounds: Bounds, scale: number, step: Step | undefined, path: Path): GrammarNode {
@@ -111,10 +111,10 @@ function scaled(bounds: Bounds, scale: number, step: Step | undefined, path: Pat
   if (period === 10n ** BigInt(tens) && scale === 0) return powersOfTen(low, high, tens);
   const first = ceilDivide(low, period);
   const last = floorDivide(high, period);
-  if (last - first >= mostListed) {
+  if (last - first >= maxListed) {
     if (scale === 0 && !bounds.min && !bounds.max && period <= 64n) return multiples(Number(period));
     throw new ConstraintError(
-      `A multiple of this size needs bounds with at most ${mostListed} multiples between them.`,
+      `A multiple of this size needs bounds with at most ${maxListed} multiples between them.`,
       [...path, 'multipleOf'],
     );
   }

@@ -11,7 +11,7 @@ export interface ObjectCompiler {
 }
 
 /** Maximum number of rules for counting members: one for each property and count. */
-const mostCountedStates = 2000;
+const maxCountedStates = 2000;
 
 interface Property {
   readonly member: GrammarNode;
@@ -153,7 +153,7 @@ function checkCounts(schema: SchemaNode, properties: readonly Property[], open: 
     throw new ConstraintError(reason, [...path, 'minProperties']);
   }
   const counted = Math.max(min, max ?? 0);
-  if (counted * Math.max(1, properties.length) > mostCountedStates) {
+  if (counted * Math.max(1, properties.length) > maxCountedStates) {
     throw new ConstraintError('It is too large for the number of properties.', [
       ...path,
       max ? 'maxProperties' : 'minProperties',

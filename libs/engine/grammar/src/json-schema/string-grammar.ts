@@ -3,15 +3,15 @@ import { regexGrammar } from '../regex/regex-grammar.js';
 import { escapeGrammar, quoted } from './json-grammar.js';
 import type { Path, SchemaNode } from './schema-node.js';
 
-const mostCharacters = 20_000;
+const maxCharacters = 20_000;
 
 /** A JSON string with the schema's length, pattern or format. Throws ConstraintError for unsupported combinations. */
 export function stringGrammar(schema: SchemaNode, path: Path): GrammarNode {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format } = schema;
   if (pattern === undefined && format === undefined) {
     for (const [key, length] of Object.entries({ minLength, maxLength })) {
-      if (Number.isFinite(length) && length > mostCharacters) {
-        throw new ConstraintError(`At most ${mostCharacters} characters are supported.`, [...path, key]);
+      if (Number.isFinite(length) && length > maxCharacters) {
+        throw new ConstraintError(`At most ${maxCharacters} characters are supported.`, [...path, key]);
       }
     }
     if (minLength === 0 && maxLength === Number.POSITIVE_INFINITY) return rule('json_string');

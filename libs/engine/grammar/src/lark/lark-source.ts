@@ -19,8 +19,8 @@ export interface LarkSource {
   readonly imports: ReadonlyMap<string, { readonly name: string; readonly at: number }>;
 }
 
-const deepestNesting = 50;
-const mostRepetitions = 20_000;
+const maxNesting = 50;
+const maxRepetitions = 20_000;
 /** White space and comments, then `|`. A comment always ends with its line, so that matching does not backtrack. */
 const nextOption = /(?:[ \t\r\n]|(?:\/\/|#)[^\n]*(?=\n|$))*\|/y;
 
@@ -109,7 +109,7 @@ class LarkParser {
   }
 
   private parseChoice(): LarkNode {
-    if (++this.depth > deepestNesting) throw this.error('groups are nested too deep');
+    if (++this.depth > maxNesting) throw this.error('groups are nested too deep');
     const options = [this.parseAlternative()];
     while (this.match(nextOption)) options.push(this.parseAlternative());
     this.depth--;
@@ -157,15 +157,15 @@ class LarkParser {
     const start = this.at;
     let item = repeated;
     for (let sign = this.match(/[*+?]/y); sign; sign = this.match(/[*+?]/y)) {
-      if (this.at - start > deepestNesting) throw this.error('a repetition is nested too deep', start);
+      if (this.at - start > maxNesting) throw this.error('a repetition is nested too deep', start);
       const max = sign === '?' ? 1 : Number.POSITIVE_INFINITY;
       item = { kind: 'repeat', item, min: sign === '+' ? 1 : 0, max };
     }
     const count = this.match(/[ \t]*~[ \t]*\d+(?:[ \t]*\.\.[ \t]*\d+)?/y);
     if (count === undefined) return item;
     const [min = 0, max = min] = [...count.matchAll(/\d+/g)].map(Number);
-    if (max < min || max > mostRepetitions)
-      throw this.error(`a repetition goes up, to ${mostRepetitions} at most`, start);
+    if (max < min || max > maxRepetitions)
+      throw this.error(`a repetition goes up, to ${maxRepetitions} at most`, start);
     return { kind: 'repeat', item, min, max };
   }
 

@@ -48,12 +48,12 @@ export function subtract(from: CharacterSet, removed: CharacterSet): CharacterSe
 }
 
 /** Maximum number of characters that {@link bothCases} examines. */
-const mostCases = 20_000;
+const maxCases = 20_000;
 
 /** Adds the upper and lower case of each character; undefined if there are too many characters. */
 export function bothCases(set: CharacterSet): CharacterSet | undefined {
   const size = set.reduce((sum, [first, last]) => sum + last - first + 1, 0);
-  if (size > mostCases) return undefined;
+  if (size > maxCases) return undefined;
   const letters = set.flatMap(([first, last]) =>
     Array.from({ length: last - first + 1 }, (_unused, index) => String.fromCodePoint(first + index)),
   );

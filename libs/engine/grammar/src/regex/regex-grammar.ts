@@ -25,7 +25,7 @@ import { translateDialect } from './regex-dialect.js';
 const parser = new RegExpParser({ ecmaVersion: 2025 });
 const lineEnds = charactersOf('\n\r\u2028\u2029');
 /** Maximum bound of a repetition. */
-const mostRepetitions = 20_000;
+const maxRepetitions = 20_000;
 
 /** Options of an expression that is part of a larger text: without anchors; `.` matches all but line ends. */
 export interface TerminalOptions {
@@ -158,8 +158,8 @@ function groupGrammar(alternatives: AST.Alternative[], place: Place): GrammarNod
 
 function quantifierGrammar({ element, min, max, raw }: AST.Quantifier, place: Place): GrammarNode {
   const largest = Number.isFinite(max) ? max : min;
-  if (largest > mostRepetitions) {
-    throw new ConstraintError(`${raw}: at most ${mostRepetitions} repetitions are supported.`);
+  if (largest > maxRepetitions) {
+    throw new ConstraintError(`${raw}: at most ${maxRepetitions} repetitions are supported.`);
   }
   // Only one round of a repetition is at an edge of the text.
   const inner = max === 1 ? place : { terminal: place.terminal };

@@ -33,12 +33,12 @@ export interface HubAccess {
   readonly onNotice?: (text: string) => void;
 }
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 /** Maximum number of consecutive attempts without any data. */
-const mostFailures = 5;
+const maxFailures = 5;
 const firstPauseMs = 500;
 /** Maximum pause that a hub may ask for; a longer one is an error. */
-const longestPauseMs = 300_000;
+const maxPauseMs = 300_000;
 /** Time without data after which a connection counts as broken. */
 const silenceMs = 60_000;
 
@@ -134,9 +134,9 @@ export class HubApi {
     if (error instanceof ModelLoadError) throw error;
     const reason = describe(error);
     const pauseMs = error instanceof TryLater ? error.pauseMs : firstPauseMs * 2 ** Math.max(failures - 1, 0);
-    if (failures >= mostFailures || pauseMs > longestPauseMs) {
+    if (failures >= maxFailures || pauseMs > maxPauseMs) {
       const asked =
-        pauseMs > longestPauseMs ? ` The hub asks for a pause of ${Math.ceil(pauseMs / 1000)} s.` : '';
+        pauseMs > maxPauseMs ? ` The hub asks for a pause of ${Math.ceil(pauseMs / 1000)} s.` : '';
       throw new ModelLoadError(`${url} cannot be reached while loading "${this.model.id}".${asked}`, {
         cause: new Error(reason),
       });
@@ -148,7 +148,7 @@ export class HubApi {
   /** Follows redirects here rather than in fetch, so that only the hub gets the token, not its storage. */
   private async open(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     let address = url;
-    for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+    for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
       const isHub = new URL(address).origin === new URL(url).origin;
       const response = await fetch(address, {
         redirect: 'manual',

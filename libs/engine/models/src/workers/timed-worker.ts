@@ -83,7 +83,7 @@ export class TimedWorker<Payload, Result> {
 }
 
 /** Maximum wall-clock time of a job, as a multiple of its limit of processor time. */
-const mostPatience = 12;
+const maxPatience = 12;
 
 /**
  * Calls back when this process has used `limitMs` of processor time, because on a busy machine a thread may wait for
@@ -101,7 +101,7 @@ export function afterProcessorTime(
   let waitMs = limitMs;
   const look = () => {
     passedMs += waitMs;
-    const leftMs = Math.min(limitMs - (processorMs() - before), limitMs * mostPatience - passedMs);
+    const leftMs = Math.min(limitMs - (processorMs() - before), limitMs * maxPatience - passedMs);
     if (leftMs <= 0) {
       callback();
       return;

@@ -25,7 +25,7 @@ interface PendingCall<Event, Result> {
 }
 
 /** Maximum number of consecutive restarts without a ready worker. */
-const mostRestarts = 3;
+const maxRestarts = 3;
 
 /**
  * Calls to one worker thread, a promise for each. If the thread dies, its calls are rejected with `service_unavailable`
@@ -164,7 +164,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     reject(error);
     this.rejectPending(error);
     this.ready = undefined;
-    if (++this.failedStarts <= mostRestarts) {
+    if (++this.failedStarts <= maxRestarts) {
       // The next call gets the error of a failed restart.
       this.start().catch(() => undefined);
     }

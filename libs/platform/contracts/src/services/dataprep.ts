@@ -174,7 +174,7 @@ export const storedDocumentSchema = z.object({
 export type StoredDocument = z.infer<typeof storedDocumentSchema>;
 
 /** Maximum documents of one `dataprep.list`: its reply has to fit into one message. */
-export const mostListedDocuments = 500;
+export const maxListedDocuments = 500;
 
 /** Maximum position in a list: positions are 32-bit integers in Postgres. */
 export const maxPosition = 2 ** 31 - 1;
@@ -188,7 +188,7 @@ export const listDocuments = defineMethod({
     /** Only documents whose name contains this text; the case is ignored. */
     search: z.string().max(255).optional(),
     offset: z.int().min(0).max(maxPosition).default(0),
-    limit: z.int().min(1).max(mostListedDocuments).default(mostListedDocuments),
+    limit: z.int().min(1).max(maxListedDocuments).default(maxListedDocuments),
   }),
   reply: z.object({ documents: z.array(storedDocumentSchema) }),
 });

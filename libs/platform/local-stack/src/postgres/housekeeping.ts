@@ -13,7 +13,7 @@ export interface HousekeepingOptions {
 }
 
 /** Bytes in the write-ahead log after which a vacuum is worthwhile. */
-const leastWritten = 1024 * 1024;
+const minWritten = 1024 * 1024;
 
 /**
  * Replaces autovacuum, which the embedded database does not have: after writes it frees the space of old rows for new
@@ -71,7 +71,7 @@ export class Housekeeping {
     const [row] = await this.#ask<{ written: number }>(
       `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '${this.#position}')::float8 AS written`,
     );
-    return (row?.written ?? 0) >= leastWritten;
+    return (row?.written ?? 0) >= minWritten;
   }
 
   /** Vacuums one table at a time, so that clients wait for one table only. */

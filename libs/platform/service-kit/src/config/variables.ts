@@ -11,18 +11,18 @@ export const booleanSchema = z
   .transform((value) => value === 'true' || value === '1' || value === 'yes');
 
 /** Maximum milliseconds of a timer: a longer timer would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /** Maximum bytes of a limit for a disk: a pebibyte. */
-const mostStoredBytes = 2 ** 50;
+const maxStoredBytes = 2 ** 50;
 /** Maximum bytes in memory: the maximum length of a JavaScript string, and the maximum size of a Buffer. */
-const mostJsonBytes = 2 ** 29 - 24;
-const mostHeldBytes = 2 ** 32;
+const maxJsonBytes = 2 ** 29 - 24;
+const maxHeldBytes = 2 ** 32;
 /** The maximum integer of Postgres. */
-const mostThings = 2 ** 31 - 1;
+const maxCount = 2 ** 31 - 1;
 
 /** A variable with a time in milliseconds. */
-export function milliseconds(atLeast: number, atMost = longestTimerMs): z.ZodCoercedNumber {
+export function milliseconds(atLeast: number, atMost = maxTimerMs): z.ZodCoercedNumber {
   return z.coerce.number().int().min(atLeast).max(atMost);
 }
 
@@ -31,7 +31,7 @@ export function seconds(atLeast: number): z.ZodCoercedNumber {
   return z.coerce
     .number()
     .min(atLeast)
-    .max(Math.floor(longestTimerMs / 1_000));
+    .max(Math.floor(maxTimerMs / 1_000));
 }
 
 /** A variable with a time in days: a hundred years at most. */
@@ -41,11 +41,11 @@ export function days(): z.ZodCoercedNumber {
 
 /** A variable with a size in bytes: `stored` on a disk, `held` in memory, or of a `json` text. */
 export function bytes(kind: 'stored' | 'held' | 'json', atLeast = 1024): z.ZodCoercedNumber {
-  const atMost = { stored: mostStoredBytes, held: mostHeldBytes, json: mostJsonBytes }[kind];
+  const atMost = { stored: maxStoredBytes, held: maxHeldBytes, json: maxJsonBytes }[kind];
   return z.coerce.number().int().min(atLeast).max(atMost);
 }
 
 /** A variable with a number of objects. */
-export function count(atLeast: number, atMost = mostThings): z.ZodCoercedNumber {
+export function count(atLeast: number, atMost = maxCount): z.ZodCoercedNumber {
   return z.coerce.number().int().min(atLeast).max(atMost);
 }

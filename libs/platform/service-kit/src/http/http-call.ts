@@ -177,16 +177,16 @@ export const ignoredHeaderName = 'x-meganest-ignored';
 export const degradedHeaderName = 'x-meganest-degraded';
 
 /** Characters of the header, and of one name in it. */
-const longestHeader = 1024;
-const longestName = 128;
+const maxHeaderLength = 1024;
+const maxNameLength = 128;
 
 /** The value of the header: each name once. Characters that are invalid in a header become `?`; long lists are cut. */
 export function ignoredHeader(fields: readonly string[]): string {
   const names = [...new Set(fields)].map((name) =>
-    name.slice(0, longestName).replaceAll(/[^\x21-\x7e]/g, '?'),
+    name.slice(0, maxNameLength).replaceAll(/[^\x21-\x7e]/g, '?'),
   );
   const value = names.join(', ');
-  return value.length > longestHeader ? `${value.slice(0, longestHeader - 3)}...` : value;
+  return value.length > maxHeaderLength ? `${value.slice(0, maxHeaderLength - 3)}...` : value;
 }
 
 /** Names the fields without an effect, so that no field is dropped silently. */

@@ -87,10 +87,10 @@ function keyOf({ headers }: FastifyRequest): string | undefined {
 }
 
 /** Wrong keys that one address may send in a minute before it has to wait. */
-const mostFailures = 20;
+const maxFailures = 20;
 const windowMs = 60_000;
 /** Addresses that are kept; beyond it the oldest are forgotten. */
-const mostAddresses = 10_000;
+const maxAddresses = 10_000;
 
 interface Failures {
   count: number;
@@ -112,8 +112,8 @@ class FailedKeys {
     this.#byAddress.delete(address);
     this.#byAddress.set(address, failures);
     const [oldest] = this.#byAddress.keys();
-    if (this.#byAddress.size > mostAddresses && oldest !== undefined) this.#byAddress.delete(oldest);
-    return failures.count > mostFailures ? Math.ceil((failures.endsAt - now) / 1000) : undefined;
+    if (this.#byAddress.size > maxAddresses && oldest !== undefined) this.#byAddress.delete(oldest);
+    return failures.count > maxFailures ? Math.ceil((failures.endsAt - now) / 1000) : undefined;
   }
 }
 

@@ -33,7 +33,7 @@ const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const windowSeconds = 600;
 /** Entries are written in batches, after this time or at this number. */
 const entryDelayMs = 500;
-const mostEntries = 100;
+const maxEntries = 100;
 
 /**
  * The numbers of one service: latencies per operation, what runs now, errors; as statistics and for Prometheus. Events
@@ -251,7 +251,7 @@ export class Metrics {
   }
 
   #enter(entry: () => void): void {
-    if (this.#entries.push(entry) >= mostEntries) this.#enterAll();
+    if (this.#entries.push(entry) >= maxEntries) this.#enterAll();
     else this.#entryTimer ??= setTimeout(this.#enterAll, entryDelayMs).unref();
   }
 

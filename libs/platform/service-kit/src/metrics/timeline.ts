@@ -2,9 +2,9 @@ import type { LatencyDigest, OperationDigest, TimelinePoint } from '#platform/co
 
 /** Length of a step, and how many are kept: ten minutes. */
 export const stepSeconds = 10;
-const mostSteps = 60;
+const maxSteps = 60;
 /** Latencies of a step that are kept: a sample of them, chosen evenly. */
-const mostSamples = 500;
+const maxSamples = 500;
 
 interface Step {
   at: number;
@@ -23,10 +23,10 @@ class Sample {
   add(value: number): void {
     this.#seen += 1;
     this.#sum += value;
-    if (this.#values.length < mostSamples) this.#values.push(value);
+    if (this.#values.length < maxSamples) this.#values.push(value);
     else {
       const place = Math.floor(Math.random() * this.#seen);
-      if (place < mostSamples) this.#values[place] = value;
+      if (place < maxSamples) this.#values[place] = value;
     }
   }
 
@@ -67,7 +67,7 @@ export class Timeline {
 
   /** Steps in which something happened, oldest first, by operation. */
   points(now = Date.now()): Record<string, TimelinePoint[]> {
-    const oldest = now - mostSteps * stepSeconds * 1000;
+    const oldest = now - maxSteps * stepSeconds * 1000;
     const entries = [...this.#steps].map(
       ([operation, steps]) => [operation, steps.filter(({ at }) => at >= oldest).map(toPoint)] as const,
     );
@@ -76,7 +76,7 @@ export class Timeline {
 
   /** The latencies of all steps together, by operation. */
   digests(now = Date.now()): Record<string, OperationDigest> {
-    const oldest = now - mostSteps * stepSeconds * 1000;
+    const oldest = now - maxSteps * stepSeconds * 1000;
     const entries = [...this.#steps].map(([operation, all]) => {
       const steps = all.filter(({ at }) => at >= oldest);
       const latencies = digestOf(steps.map((step) => step.latencies));
@@ -96,7 +96,7 @@ export class Timeline {
     if (last && last.at >= at) return last;
     const step = { at, count: 0, errors: 0, latencies: new Sample(), firstTokens: new Sample() };
     steps.push(step);
-    if (steps.length > mostSteps) steps.shift();
+    if (steps.length > maxSteps) steps.shift();
     return step;
   }
 }

@@ -10,7 +10,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { version, type ServiceIdentity } from '../service-identity.js';
 import { recordGenAi } from './gen-ai.js';
 
-const longestExportMs = 30_000;
+const maxExportMs = 30_000;
 
 /** Sends the remaining spans and metrics, and stops. */
 export type StopTracing = () => Promise<void>;
@@ -60,7 +60,7 @@ function startMetrics(resource: Resource, url: string, everyMs: number): () => P
   const reader = new PeriodicExportingMetricReader({
     exporter,
     exportIntervalMillis: everyMs,
-    exportTimeoutMillis: Math.min(everyMs, longestExportMs),
+    exportTimeoutMillis: Math.min(everyMs, maxExportMs),
   });
   const provider = new MeterProvider({ resource, readers: [reader] });
   metrics.setGlobalMeterProvider(provider);

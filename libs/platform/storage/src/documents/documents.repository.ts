@@ -39,7 +39,7 @@ type StoredDocumentRow = Omit<StoredDocument, 'createdAt'> & { createdAt: Date; 
 const isShared = 'owner IS NULL';
 
 /** Documents that are looked up in one statement. */
-const mostVersions = 100;
+const maxVersions = 100;
 
 const listedColumns = `id, filename, source, collection, chunk_count AS chunks, bytes::float8 AS bytes,
   created_at AS "createdAt"`;
@@ -77,7 +77,7 @@ export class DocumentsRepository {
       maxRunning: 2,
       joins: () => {
         let names = 0;
-        return () => (names += 1) <= mostVersions;
+        return () => (names += 1) <= maxVersions;
       },
       work: (names) => database.transaction((transaction) => findVersions(transaction, names)),
     });

@@ -182,7 +182,7 @@ export class FilesRepository {
 }
 
 /** Maximum parts of one upload: a client that sends single bytes must not fill a table. */
-const mostParts = 10_000;
+const maxParts = 10_000;
 
 /** Other writes of the same owner wait, because the owner's usage is locked. */
 async function requireFewParts(transaction: Transaction, uploadId: string): Promise<void> {
@@ -190,8 +190,8 @@ async function requireFewParts(transaction: Transaction, uploadId: string): Prom
     'SELECT count(*) AS count FROM files WHERE upload_id = $1',
     [uploadId],
   );
-  if (Number(row?.count) < mostParts) return;
-  const detail = `The upload ${uploadId} has ${mostParts} parts.`;
+  if (Number(row?.count) < maxParts) return;
+  const detail = `The upload ${uploadId} has ${maxParts} parts.`;
   throw new MegaNestError('conflict', { detail, param: 'upload_id' });
 }
 

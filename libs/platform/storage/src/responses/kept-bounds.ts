@@ -17,7 +17,7 @@ const isOver: Record<KeptTable, string> = {
 };
 
 /** Maximum number of owners whose usage is cached. */
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 /** A removal frees this share in addition, so that not every write leads to another removal. */
 const slack = 0.1;
 
@@ -77,7 +77,7 @@ export class KeptBounds {
         await removeBeyond(transaction, this.table, { maxCount, maxBytes: bytesLeft }, owner);
         return this.#usage(transaction, owner);
       });
-      if (this.#known.size >= mostKnown) this.#known.clear();
+      if (this.#known.size >= maxKnown) this.#known.clear();
       this.#known.set(owner, usage);
     } catch {
       this.#known.delete(owner);

@@ -2,13 +2,13 @@ import type { Transaction } from '../transaction.js';
 import { quoteLiteral } from '../vector-segments.js';
 
 /** In smaller collections a search counts the words of its query itself. */
-export const leastCounted = 2_000;
+export const minCounted = 2_000;
 /**
  * New chunks are counted once they are this share of the counted ones: so the total work grows with the chunks alone.
  */
 export const growthShare = 0.25;
 /** Words of fewer chunks of a range are as good as unknown: most words of a large text are of this kind. */
-const leastFrequency = 3;
+const minFrequency = 3;
 
 /**
  * Counts the words of chunks that came since the last time, `most` at a time; returns true if it counted any. Chunks
@@ -21,11 +21,11 @@ export async function countWords(
   most: number,
 ): Promise<boolean> {
   const counted = await readCounted(transaction, collection);
-  if (counted.chunks > Math.max(2 * counted.stored, leastCounted)) {
+  if (counted.chunks > Math.max(2 * counted.stored, minCounted)) {
     await transaction.query('DELETE FROM word_counts WHERE collection = $1', [collection]);
-    return counted.stored >= leastCounted;
+    return counted.stored >= minCounted;
   }
-  const least = Math.min(counted.chunks > 0 ? counted.chunks * growthShare : leastCounted, most);
+  const least = Math.min(counted.chunks > 0 ? counted.chunks * growthShare : minCounted, most);
   const [next] = await transaction.query<{ chunks: string; last: string | null }>(
     `SELECT count(*) AS chunks, max(arrival) AS last FROM (
        SELECT arrival FROM chunks WHERE collection = $1 AND arrival >= $2 ORDER BY arrival LIMIT $3
@@ -49,7 +49,7 @@ export async function countWords(
     `INSERT INTO counted_words AS known (collection, lexeme, chunks)
      SELECT $1, word, ndoc FROM ts_stat($2) WHERE ndoc >= $3
      ON CONFLICT (collection, lexeme) DO UPDATE SET chunks = known.chunks + excluded.chunks`,
-    [collection, chunks, leastFrequency],
+    [collection, chunks, minFrequency],
   );
   return true;
 }

@@ -4,8 +4,8 @@ import type { PageWord } from './upright.js';
 
 /** Number of lines at the top and at the bottom of a page that may be headers or footers. */
 const edgeLines = 2;
-const leastPages = 3;
-const leastShare = 0.6;
+const minPages = 3;
+const minShare = 0.6;
 /** A wider gap, as a share of the font size, separates a header from the text below it. */
 const minGap = 1.7;
 /** Words with a wider gap between them are parts of a header of their own. */
@@ -32,7 +32,7 @@ export interface PagesWithoutRunningLines {
  */
 export function withoutRunningLines(pages: readonly PageWord[][]): PagesWithoutRunningLines {
   const edges = pages.map((words) => edgesOf(rowsOf(words)));
-  const isRunning = pages.length < leastPages ? isNumberOfPage : runningIn(edges, pages.length);
+  const isRunning = pages.length < minPages ? isNumberOfPage : runningIn(edges, pages.length);
   const running = edges.map((lines) => lines.filter((line) => isRunning(line)));
   return {
     pages: pages.map((words, index) => {
@@ -44,7 +44,7 @@ export function withoutRunningLines(pages: readonly PageWord[][]): PagesWithoutR
 }
 
 function runningIn(edges: readonly EdgeLine[][], count: number): (line: EdgeLine) => boolean {
-  const least = Math.max(leastPages, count * leastShare);
+  const least = Math.max(minPages, count * minShare);
   const isNumbered = edges.filter((lines) => lines.some(({ hasNumber }) => hasNumber)).length >= least;
   const counts = countPages(edges);
   return (line) => {

@@ -96,32 +96,32 @@ function argumentsOf(input: string): Record<string, unknown> | undefined {
 }
 
 /** Limit for the characters of a result for the model. */
-const longestOutput = 100_000;
+const maxOutputLength = 100_000;
 
 /** The result of a call as text. A part that is not text is replaced by a note about its type. */
 export function outputOf({ content, structuredContent }: CallToolResult): string {
   const parts = content.map(partText).filter((text) => text !== '');
   if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent));
   const text = parts.join('\n');
-  return text.length > longestOutput
-    ? `${text.slice(0, longestOutput)}\n[cut: ${text.length} characters]`
+  return text.length > maxOutputLength
+    ? `${text.slice(0, maxOutputLength)}\n[cut: ${text.length} characters]`
     : text;
 }
 
 /** Limits for the images of one result, and for the base64 characters of each. */
-const mostImages = 4;
-const longestImage = 6 * 1024 * 1024;
+const maxImages = 4;
+const maxImageLength = 6 * 1024 * 1024;
 
 type ChatImages = NonNullable<ChatMessage['images']>;
 
 /** The first images of a result that are a PNG, JPEG, GIF or WebP within the limits. */
 export function shownImages({ content }: CallToolResult): ChatImages {
   const images = content.flatMap((part): ChatImages => {
-    if (part.type !== 'image' || part.data.length > longestImage) return [];
+    if (part.type !== 'image' || part.data.length > maxImageLength) return [];
     const type = knownType(part.data);
     return type === undefined ? [] : [{ url: `data:${type};base64,${part.data}` }];
   });
-  return images.slice(0, mostImages);
+  return images.slice(0, maxImages);
 }
 
 /** The media type by the content, because a server may declare a wrong one. */

@@ -20,10 +20,10 @@ export interface McpConnectionOptions {
 }
 
 /** Limit for the tools of a server. */
-const mostTools = 512;
+const maxTools = 512;
 /** Limits for the pages of a server's list of tools, and for the characters of the whole list. */
-const mostPages = 64;
-const longestList = 2 ** 20;
+const maxPages = 64;
+const maxListLength = 2 ** 20;
 /**
  * Results of a server are not checked against the schemas that it announces. The schemas are as untrusted as the
  * results, and their regular expressions would run in the event loop of the gateway.
@@ -57,16 +57,16 @@ export class McpConnection {
     let cursor: string | undefined;
     let [pages, characters] = [0, 0];
     do {
-      if (++pages > mostPages) throw new Error(`The list of tools has more than ${mostPages} pages.`);
+      if (++pages > maxPages) throw new Error(`The list of tools has more than ${maxPages} pages.`);
       const page = await this.#request(signal, (client, limits) => client.listTools({ cursor }, limits));
-      const kept = page.tools.slice(0, mostTools - tools.length);
+      const kept = page.tools.slice(0, maxTools - tools.length);
       // Counted page by page: all pages together may be 64 times as long as one answer.
       characters += JSON.stringify(kept).length;
-      if (characters > longestList)
-        throw new Error(`The list of tools is longer than ${longestList} characters.`);
+      if (characters > maxListLength)
+        throw new Error(`The list of tools is longer than ${maxListLength} characters.`);
       tools.push(...kept);
       cursor = page.nextCursor;
-    } while (cursor !== undefined && tools.length < mostTools);
+    } while (cursor !== undefined && tools.length < maxTools);
     return tools;
   }
 

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { ToolSecrets } from '../server-tool.js';
 
 /** Limits for the names of tools and for the headers of one entry. */
-const mostNames = 512;
-const mostHeaders = 32;
-const longestHeader = 8_192;
+const maxNames = 512;
+const maxHeaders = 32;
+const maxHeaderLength = 8_192;
 
 /** Headers about the transport of a request, which only the connection may set. */
 const travelHeaders: ReadonlySet<string> = new Set([
@@ -25,20 +25,22 @@ const travelHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-const headersSchema = z.record(z.string(), z.string().max(longestHeader)).superRefine((headers, context) => {
-  const refuse = (message: string, path: string[] = []) =>
-    context.addIssue({ code: 'custom', path, message });
-  if (Object.keys(headers).length > mostHeaders) refuse(`must be at most ${mostHeaders}`);
-  for (const [name, value] of Object.entries(headers)) {
-    if (!/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(name)) refuse('is not a header name', [name]);
-    else if (travelHeaders.has(name.toLowerCase())) refuse('is set by the connection itself', [name]);
-    // A value is sent as Latin-1. A line break would begin another header.
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-      refuse('contains a character that is not allowed in a header', [name]);
-  }
-});
+const headersSchema = z
+  .record(z.string(), z.string().max(maxHeaderLength))
+  .superRefine((headers, context) => {
+    const refuse = (message: string, path: string[] = []) =>
+      context.addIssue({ code: 'custom', path, message });
+    if (Object.keys(headers).length > maxHeaders) refuse(`must be at most ${maxHeaders}`);
+    for (const [name, value] of Object.entries(headers)) {
+      if (!/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(name)) refuse('is not a header name', [name]);
+      else if (travelHeaders.has(name.toLowerCase())) refuse('is set by the connection itself', [name]);
+      // A value is sent as Latin-1. A line break would begin another header.
+      if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+        refuse('contains a character that is not allowed in a header', [name]);
+    }
+  });
 
-const namesSchema = z.array(z.string().max(256)).max(mostNames);
+const namesSchema = z.array(z.string().max(256)).max(maxNames);
 
 const filterSchema = z.strictObject({
   tool_names: namesSchema.optional(),
@@ -114,7 +116,7 @@ interface SeparatedTools {
 }
 
 /** Limit for the MCP servers of a request. */
-const mostServers = 16;
+const maxServers = 16;
 
 const redacted = '<redacted>';
 
@@ -124,8 +126,8 @@ const redacted = '<redacted>';
  */
 export function separateSecrets(tools: readonly ResponseTool[]): SeparatedTools {
   const secrets: SeparatedTools['secrets'] = new Map();
-  if (tools.filter(({ type }) => type === 'mcp').length > mostServers) {
-    throw invalidField('tools', `at most ${mostServers} MCP servers are supported`);
+  if (tools.filter(({ type }) => type === 'mcp').length > maxServers) {
+    throw invalidField('tools', `at most ${maxServers} MCP servers are supported`);
   }
   const shown = tools.map((tool, index) => {
     if (tool.type !== 'mcp') return tool;
