@@ -33,7 +33,6 @@ const exceptions = [
     license: /^BSD-4-Clause$/,
     reason: "its COPYING file is Carnegie Mellon's permissive license, without an advertising clause",
   },
-  { name: /^duck$/, license: /^BSD$/, reason: 'its LICENSE file is BSD-2-Clause' },
 ];
 
 /** Prereleases, and the reasons for the exceptions. */

@@ -20,7 +20,7 @@ import {
   answering,
   certaintyOf,
   confidenceEvidence,
-  mostRead,
+  maxRead,
   regress,
   sigmoid,
   worth,
@@ -70,7 +70,7 @@ async function prepare(
   const all = answering(question, candidatesOf(question, passages));
   if (all.length === 0) return undefined;
   const words = lexicalEvidence(question, all);
-  const chosen = order(words.map(worth)).slice(0, mostRead);
+  const chosen = order(words.map(worth)).slice(0, maxRead);
   const candidates = chosen.map((index) => all[index]);
   const { scores } = await reader.read(question, candidates);
   const read = readerEvidence(scores);

@@ -1,12 +1,11 @@
 /** `npx meganest mcp`: the MCP server of a running MegaNest on standard input and output. */
-import { parseArgs } from 'node:util';
 import { EnvironmentError } from '#platform/service-kit';
 import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { readLauncherEnvironment } from '../environment.js';
+import { readGatewayOptions } from '../gateway-options.js';
 import { Bridge } from './bridge.js';
 
 const usage = `Usage: npx meganest mcp [options]
@@ -19,21 +18,11 @@ Options:
   --key <API key>         API key [the first of API_KEYS]
   --help                  show this text`;
 
-function readOptions() {
-  const text = { type: 'string' } as const;
-  try {
-    return parseArgs({ options: { url: text, key: text, help: { type: 'boolean', short: 'h' } } }).values;
-  } catch (error) {
-    throw new EnvironmentError(`${(error as Error).message}\n\n${usage}`, { cause: error });
-  }
-}
-
 async function main(): Promise<void> {
-  const options = readOptions();
-  if (options.help) return console.log(usage);
-  const { API_KEYS, GATEWAY_PORT } = readLauncherEnvironment(process.env);
-  const url = new URL('/mcp', options.url ?? `http://127.0.0.1:${GATEWAY_PORT}`);
-  const key = options.key ?? API_KEYS[0];
+  const options = readGatewayOptions(usage);
+  if (!options) return console.log(usage);
+  const { key } = options;
+  const url = new URL('/mcp', options.url);
   const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const bridge = new Bridge({
     client: new StdioServerTransport(),

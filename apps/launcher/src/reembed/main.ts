@@ -1,9 +1,7 @@
 /** `npm run reembed`: embeds the documents of other embedding models again, in a running MegaNest, and shows the progress. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { reembeddingStateSchema, type ReembeddingState } from '#platform/contracts';
-import { EnvironmentError } from '#platform/service-kit';
-import { readLauncherEnvironment } from '../environment.js';
+import { readGatewayOptions } from '../gateway-options.js';
 
 const usage = `Usage: npm run reembed [-- options]
 
@@ -17,15 +15,6 @@ Options:
 
 const progressEveryMs = 1_000;
 
-function readOptions() {
-  const text = { type: 'string' } as const;
-  try {
-    return parseArgs({ options: { url: text, key: text, help: { type: 'boolean', short: 'h' } } }).values;
-  } catch (error) {
-    throw new EnvironmentError(`${(error as Error).message}\n\n${usage}`, { cause: error });
-  }
-}
-
 async function ask(url: string, key: string | undefined, method: 'GET' | 'POST'): Promise<ReembeddingState> {
   const options = { method, ...(key !== undefined && { headers: { authorization: `Bearer ${key}` } }) };
   const response = await fetch(new URL('/v1/dataprep/reembed', url), options);
@@ -34,11 +23,9 @@ async function ask(url: string, key: string | undefined, method: 'GET' | 'POST')
 }
 
 async function main(): Promise<void> {
-  const options = readOptions();
-  if (options.help) return console.log(usage);
-  const { API_KEYS, GATEWAY_PORT } = readLauncherEnvironment(process.env);
-  const url = options.url ?? `http://127.0.0.1:${GATEWAY_PORT}`;
-  const key = options.key ?? API_KEYS[0];
+  const options = readGatewayOptions(usage);
+  if (!options) return console.log(usage);
+  const { url, key } = options;
   let state = await ask(url, key, 'POST');
   console.log(`${state.left} documents to embed with ${state.model}.`);
   while (state.running) {

@@ -3,7 +3,7 @@ import { MegaNestError } from '#platform/contracts';
 import { WorkerChannel, type EngineChoice, type EngineSettings, type Device } from '#engine/models';
 import type { ScoreFunction } from './classification-head.js';
 import type { PoolingMode } from './sentence/pooling.js';
-import type { HeadStep } from './sentence/sentence-modules.js';
+import type { HeadStep } from './sentence/head-step.js';
 
 /** The task of an encoder. */
 export type EncoderTask = 'embed' | 'rerank' | 'classify';

@@ -1,5 +1,3 @@
-import type { ShowNumber } from './number-format.js';
-
 /** Parts of a date or a time in a format code, and marks of literals. */
 const part = /\[(h+|m+|s+)\]|y+|m+|d+|h+|s+(?:\.0+)?|AM\/PM|A\/P|[^]/gi;
 const millisecondsOfDay = 86_400_000;
@@ -11,6 +9,9 @@ const months = 'January February March April May June July August September Octo
   ' ',
 );
 const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
+
+/** Shows a stored number as the sheet does; undefined where it cannot. */
+export type ShowNumber = (stored: string) => string | undefined;
 
 /**
  * Reads the code of a date or a time; undefined for other codes. Dates are shown in the order of the code, with all digits

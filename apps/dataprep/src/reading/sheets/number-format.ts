@@ -1,7 +1,4 @@
-import { dateFormatOf } from './date-format.js';
-
-/** Shows a number of a cell, given as its workbook stores it; undefined for a number that it cannot show. */
-export type ShowNumber = (stored: string) => string | undefined;
+import { dateFormatOf, type ShowNumber } from './date-format.js';
 
 /** Formats that every workbook has without naming their codes (ECMA-376, part 1, 18.8.30). */
 const builtIn: Readonly<Record<string, string>> = {

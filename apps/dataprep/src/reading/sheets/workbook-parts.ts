@@ -1,7 +1,8 @@
 import { Parser } from 'htmlparser2';
 import { revisedText } from '../revisions.js';
 import type { XmlArchive } from '../archives/archive.js';
-import { formatCodes, showNumberOf, type ShowNumber } from './number-format.js';
+import type { ShowNumber } from './date-format.js';
+import { formatCodes, showNumberOf } from './number-format.js';
 
 /** How a cell of a style is shown. */
 export interface CellStyle {

@@ -1,10 +1,6 @@
 import { ModelLoadError, readJson } from '#engine/models';
 import { z } from 'zod';
-import type { HeadStep } from './sentence-modules.js';
-
-/** Activation functions of a Dense module, by their class names in PyTorch. */
-export const activationNames = ['Identity', 'Tanh', 'GELU', 'ReLU', 'Sigmoid', 'SiLU'] as const;
-export type ActivationName = (typeof activationNames)[number];
+import { activationNames, type HeadStep } from './head-step.js';
 
 const denseSchema = z.strictObject({
   in_features: z.int().positive(),

@@ -2,9 +2,8 @@ import { readTensors } from '#engine/onnx-compiler';
 import { ModelLoadError } from '#engine/models';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { ActivationName } from './dense-config.js';
 import { normalizeVector } from './pooling.js';
-import type { HeadStep } from './sentence-modules.js';
+import type { ActivationName, HeadStep } from './head-step.js';
 
 type Step = (vector: Float32Array) => Float32Array;
 

@@ -2,23 +2,11 @@ import { ModelLoadError, readJson, readOptionalJson } from '#engine/models';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { readDenseStep, type ActivationName } from './dense-config.js';
+import { readDenseStep } from './dense-config.js';
+import type { HeadStep } from './head-step.js';
 import { readPoolingConfig } from './pooling-config.js';
 import type { PoolingMode } from './pooling.js';
 import { readTransformerConfig, type TransformerConfig } from './transformer-config.js';
-
-/** A module after the pooling. `directory` holds its weights. */
-export type HeadStep =
-  | {
-      readonly kind: 'dense';
-      readonly directory: string;
-      readonly inputs: number;
-      readonly outputs: number;
-      readonly activation: ActivationName;
-      readonly isResidual: boolean;
-    }
-  | { readonly kind: 'layer-norm'; readonly directory: string; readonly width: number }
-  | { readonly kind: 'normalize' };
 
 /** The parts of a sentence-transformers model: a transformer, a pooling, and modules after it. */
 export interface SentenceModules extends TransformerConfig {
