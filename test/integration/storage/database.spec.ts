@@ -96,6 +96,8 @@ describe('Database', () => {
       '0017-documents-of-jobs',
       '0018-models-of-collections',
       '0019-cited-passages',
+      '0021-clients-of-jobs',
+      '0022-reading-reports',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

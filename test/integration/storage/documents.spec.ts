@@ -37,6 +37,7 @@ describe('DocumentsRepository', () => {
       contentHash: 'two',
       embeddingModel: 'test-model',
       chunks: 2,
+      reading: {},
     });
     expect(await documents.findVersion({ filename: 'b.txt' })).toBeUndefined();
   });
