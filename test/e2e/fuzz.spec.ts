@@ -93,7 +93,8 @@ async function faultOf(service: ServiceName, request: FuzzRequest, validates: Va
   if (status >= 500) return isHonestRefusal(answer, text) ? undefined : `${status}: ${text.slice(0, 300)}`;
   if (status === 429 && answer.headers.get('retry-after') === null) return `429 without Retry-After`;
   const named = typeof param === 'string' && param !== '';
-  return named || withoutField.has(code) || !request.isObject
+  const isAboutBody = text.includes('"The body ');
+  return named || isAboutBody || withoutField.has(code) || !request.isObject
     ? undefined
     : `${status} without param: ${text.slice(0, 300)}`;
 }
