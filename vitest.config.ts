@@ -25,7 +25,11 @@ const notOnClusters = [
 
 /** `npm run test:slow`: e2e specs that take a minute or more each, for parts that few changes touch. */
 const isSlow = process.env.MEGANEST_TEST_SLOW === 'true';
-const slow = ['test/e2e/hub-start.spec.ts', 'test/e2e/namespaces.spec.ts'];
+const slow = [
+  'test/e2e/hub-start.spec.ts',
+  'test/e2e/namespaces.spec.ts',
+  'test/e2e/rolling-restart.spec.ts',
+];
 
 /** `npm run test:open-webui`: a browser uses Open WebUI, which is too large (7 GB) for each run of the tests. */
 const openWebUi = {
