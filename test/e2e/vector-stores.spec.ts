@@ -119,7 +119,9 @@ describe('vector stores', () => {
       'invalid_file',
       'unsupported_file',
     ]);
-    expect(failed.data.map(({ last_error }) => last_error?.message).join(' ')).toMatch(/picture\.png cannot be read/);
+    expect(failed.data.map(({ last_error }) => last_error?.message).join(' ')).toMatch(
+      /picture\.png cannot be read/,
+    );
     const path = `/vector_stores/${store.id}`;
     expect(problemsOf('VectorStoreFileObject', await bodyOf(`${path}/files/${twin.id}`))).toEqual([]);
     expect(problemsOf('ListVectorStoreFilesResponse', await bodyOf(`${path}/files?filter=failed`))).toEqual(
