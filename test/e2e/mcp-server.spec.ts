@@ -310,8 +310,12 @@ describe('the MCP server', () => {
     const id = /^id: (\S+)/m.exec(first)?.[1] ?? '';
     cut.abort();
     await reader.read().catch(() => undefined);
-    const resumed = await fetch(address(), { headers: { ...headers, 'last-event-id': id } });
-    expect(resumed.status).toBe(200);
+    // Until the gateway notices that the connection is gone, it answers 409, after which clients try again.
+    const resumed = await vi.waitFor(async () => {
+      const answer = await fetch(address(), { headers: { ...headers, 'last-event-id': id } });
+      expect(answer.status).toBe(200);
+      return answer;
+    }, 10_000);
     expect(await resumed.text()).toContain('"answer":"1 2 3 4 "');
   });
 
