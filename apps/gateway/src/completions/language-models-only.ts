@@ -21,14 +21,18 @@ export class LanguageModelsOnly {
    */
   async find(name: string | null | undefined, call: HttpCall): Promise<ModelInfo> {
     const { model } = name ? await this.models.resolve(name, 'answers', call) : { model: undefined };
-    const served = await this.models.languageModels();
-    const available = served.map(({ id }) => id).join(', ');
     if (this.environment.MEGA_SERVICES_ONLY || (model !== undefined && this.megaServices.find(model)))
-      throw new MegaNestError('model_not_found', { model: name ?? '', available, param: 'model' });
+      throw await this.#notFound(name ?? '');
     const info = model === undefined ? await this.models.llm(call) : await this.models.llmNamed(model, call);
-    if (model !== undefined && info.id !== model)
-      throw new MegaNestError('model_not_found', { model, available, param: 'model' });
+    if (model !== undefined && info.id !== model) throw await this.#notFound(model);
     assertMayAsk(call, name ?? info.id, info.id);
     return info;
+  }
+
+  /** The error lists the served models, for which all instances are asked. */
+  async #notFound(model: string): Promise<MegaNestError> {
+    const served = await this.models.languageModels();
+    const available = served.map(({ id }) => id).join(', ');
+    return new MegaNestError('model_not_found', { model, available, param: 'model' });
   }
 }
