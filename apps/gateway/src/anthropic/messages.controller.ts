@@ -1,6 +1,6 @@
 import { countPromptTokens, MegaNestError, parseOrThrow } from '#platform/contracts';
 import { RpcClient } from '#platform/messaging';
-import { chatCompletionRequestSchema } from '#api/openai-api';
+import { chatCompletionRequestSchema, renamingErrors } from '#api/openai-api';
 import { NotSealedHereError, Sealer } from '#api/responses';
 import {
   ApiOperation,
@@ -115,7 +115,7 @@ export class MessagesController {
         sign: (thinking) => this.sealer.seal({ kind: 'reasoning', owner }, thinking),
         hidesThinking: (request.thinking as { display?: string } | null | undefined)?.display === 'omitted',
       });
-      return { run, events: naming(writer.write(run.chunks), named), ignored };
+      return { run, events: renamingErrors(writer.write(run.chunks), named), ignored };
     } catch (error) {
       throw named(error);
     }
@@ -131,17 +131,6 @@ export class MessagesController {
         throw error;
       }
     };
-  }
-}
-
-async function* naming(
-  events: AsyncIterable<MessageEvent>,
-  named: (error: unknown) => unknown,
-): AsyncGenerator<MessageEvent, void, void> {
-  try {
-    yield* events;
-  } catch (error) {
-    throw named(error);
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type RequestOf,
 } from '#platform/contracts';
 import { RpcClient } from '#platform/messaging';
-import { errorFrame } from '#api/openai-api';
+import { errorFrame, renamingErrors } from '#api/openai-api';
 import {
   ApiOperation,
   BodyBounds,
@@ -83,18 +83,23 @@ export class CompletionsController {
   ): Promise<PromptRun> {
     const { echo, isEmpty, parameters, suffix, user } = request;
     const echoed = echo ? await this.#textOf(prompt, call) : '';
-    const asked: RequestOf<typeof complete> = {
+    const payload: RequestOf<typeof complete> = {
       ...parameters,
       prompt,
       ...(suffix !== undefined && { suffix }),
       ...(user !== undefined && { labels: { user } }),
     };
-    const generated = measureGeneration(this.metrics, 'complete', this.client.stream(complete, asked, call), {
-      onChunk: (chunk) => ignored.push(...(chunk.ignored ?? [])),
-      countUsage: true,
-      genAi: { side: 'client', model: call.model ?? '' },
-    });
-    const chunks = namingPrompt(generated);
+    const generated = measureGeneration(
+      this.metrics,
+      'complete',
+      this.client.stream(complete, payload, call),
+      {
+        onChunk: (chunk) => ignored.push(...(chunk.ignored ?? [])),
+        countUsage: true,
+        genAi: { side: 'client', model: call.model ?? '' },
+      },
+    );
+    const chunks = renamingErrors(generated, namedPrompt);
     return { chunks: isEmpty ? withoutText(chunks) : chunks, echoed };
   }
 
@@ -112,14 +117,8 @@ async function* withoutText(
     yield { ...chunk, text: '', ...(chunk.usage && { usage: { ...chunk.usage, completionTokens: 0 } }) };
 }
 
-/** The service calls a prompt `messages`. */
-async function* namingPrompt(
-  chunks: AsyncIterable<GenerationChunk>,
-): AsyncGenerator<GenerationChunk, void, void> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    if (!(error instanceof MegaNestError) || error.param !== 'messages') throw error;
-    throw MegaNestError.fromBody({ ...error.toBody(), param: 'prompt' });
-  }
+/** The error with the field of the request: the service calls a prompt `messages`. */
+function namedPrompt(error: unknown): unknown {
+  if (!(error instanceof MegaNestError) || error.param !== 'messages') return error;
+  return MegaNestError.fromBody({ ...error.toBody(), param: 'prompt' });
 }

@@ -9,7 +9,7 @@ export {
 } from './chat-answers.js';
 export { callableTools, chatToolParam } from './chat-tools.js';
 export { littleEffort, planThinking } from './thinking.js';
-export { namingFormParams, namingToolParams } from './naming-params.js';
+export { namingFormParams, namingToolParams, renamingErrors } from './naming-params.js';
 export { messagesSchema, toChatMessages, wireMessage } from './chat-messages.js';
 export {
   chatCompletionRequestSchema,

@@ -28,17 +28,27 @@ export function namingFormParams(
   return renamingParams(chunks, (param) => param.replace(formParam, () => field));
 }
 
-async function* renamingParams(
+function renamingParams(
   chunks: AsyncIterable<GenerationChunk>,
   rename: (param: string) => string,
 ): AsyncGenerator<GenerationChunk> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    if (!(error instanceof MegaNestError) || !error.param) throw error;
+  return renamingErrors(chunks, (error) => {
+    if (!(error instanceof MegaNestError) || !error.param) return error;
     const { param: known, message } = error;
     const param = rename(known);
-    if (param === known) throw error;
-    throw MegaNestError.fromBody({ ...error.toBody(), param, message: message.replace(known, () => param) });
+    if (param === known) return error;
+    return MegaNestError.fromBody({ ...error.toBody(), param, message: message.replace(known, () => param) });
+  });
+}
+
+/** Passes the items on. `rename` returns the error to throw in place of a thrown one. */
+export async function* renamingErrors<Item>(
+  items: AsyncIterable<Item>,
+  rename: (error: unknown) => unknown,
+): AsyncGenerator<Item, void, void> {
+  try {
+    yield* items;
+  } catch (error) {
+    throw rename(error);
   }
 }

@@ -7,7 +7,7 @@ import {
   type Support,
 } from '#platform/contracts';
 import type { RunReceipt } from '#platform/dag';
-import { namingFormParams, namingToolParams } from '#api/openai-api';
+import { namingFormParams, namingToolParams, renamingErrors } from '#api/openai-api';
 import { fileSearchSteps, modelTools, type MachineStep } from '#api/responses';
 import type { HttpCall } from '#platform/service-kit';
 import { retry } from '#platform/foundation';
@@ -287,7 +287,7 @@ function startNamed(
   { call, ignored }: Starting,
 ): ChatRun {
   const run = model.start(asked, call);
-  const chunks = namingInput(namingFormParams(run.chunks, 'text.format.schema'));
+  const chunks = renamingErrors(namingFormParams(run.chunks, 'text.format.schema'), namedInput);
   return { ...run, chunks: sharingIgnored({ ...run, chunks }, ignored) };
 }
 
@@ -301,15 +301,7 @@ async function* sharingIgnored(
   }
 }
 
-/** Passes the chunks on. Errors name the fields of a response's request: `input` in place of `messages`. */
-async function* namingInput<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    throw namedInput(error);
-  }
-}
-
+/** The error with the field of a response's request: `input` in place of `messages`. */
 function namedInput(error: unknown): unknown {
   if (!(error instanceof MegaNestError)) return error;
   const { param } = error;
