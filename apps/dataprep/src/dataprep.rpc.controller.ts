@@ -20,15 +20,12 @@ import {
   type ReembeddingState,
   type ReplyOf,
 } from '#platform/contracts';
-import { Dataprep } from '#api/dataprep-api';
+import { Dataprep, maxIngestMs } from '#api/dataprep-api';
 import { RpcHandler, type RpcContext } from '#platform/messaging';
 import { DocumentsRepository } from '#platform/storage';
 import { Controller, Inject } from '@nestjs/common';
 import { TextExtractor } from './extract/text-extractor.js';
 import { thinProgress } from './ingest/thin-progress.js';
-
-/** Time limit of an ingest that makes progress: the streams of callers end before. */
-const maxIngestMs = 24 * 3_600_000;
 
 /** The caller removes the files of `ingest` from the object store after the call. A job removes its files itself. */
 @Controller()

@@ -8,9 +8,7 @@ import { unsupportedFile, type ReadingWarning, type SourceFile } from './parsed-
 export interface DecodedText {
   text: string;
   encoding: string;
-  /** The encoding, if it was guessed. */
-  assumedEncoding?: string;
-  /** Confidence in the guess, from 0 to 1. */
+  /** Confidence in the encoding if it was guessed, from 0 to 1. */
   confidence?: number;
   warnings: ReadingWarning[];
 }
@@ -39,7 +37,7 @@ export function decodeText({ bytes, filename, mimeType, encoding }: SourceFile):
   const guess = guessEncoding(bytes);
   const decoded = decodeAs(bytes, guess.encoding);
   const warnings = [guessWarning(guess), ...decoded.warnings];
-  return { ...decoded, assumedEncoding: guess.encoding, confidence: guess.confidence, warnings };
+  return { ...decoded, confidence: guess.confidence, warnings };
 }
 
 /** The warning for a guessed encoding. */

@@ -124,11 +124,11 @@ function readAs(
 ): ParsedDocument | Promise<ParsedDocument> {
   const readFile = fileReaders[type];
   if (readFile) return readFile(file, limits, readPart);
-  const { text, encoding, assumedEncoding, confidence, warnings } = decodeText(file);
+  const { text, encoding, confidence, warnings } = decodeText(file);
   const document = textReaders[type]?.(text, file) ?? readPlainText(text);
   return {
     ...document,
-    ...(assumedEncoding !== undefined && { assumedEncoding }),
+    ...(confidence !== undefined && { assumedEncoding: encoding }),
     facts: {
       ...document.facts,
       encoding,

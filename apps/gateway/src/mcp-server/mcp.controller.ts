@@ -3,6 +3,8 @@ import {
   ApiOperation,
   Call,
   HiddenRoute,
+  keepAlive,
+  keepAliveMs,
   ownerOf,
   SchemaPipe,
   stoppingError,
@@ -101,7 +103,7 @@ export class McpController {
     this.sessions.add({ id, owner: ownerOf(request), transport, endStreams: close });
     // The session lives as long as its stream.
     reply.raw.once('close', this.sessions.use(id));
-    keepAlive(reply);
+    keepOpen(reply);
   }
 
   @Post('sse/messages')
@@ -214,10 +216,8 @@ function hijack(reply: FastifyReply): void {
   reply.hijack();
 }
 
-const keepAliveMs = 15_000;
-
 /** Proxies close a connection after some time of silence. */
-function keepAlive({ raw }: FastifyReply): void {
-  const timer = setInterval(() => raw.write(': keep-alive\n\n'), keepAliveMs).unref();
+function keepOpen({ raw }: FastifyReply): void {
+  const timer = setInterval(() => raw.write(keepAlive), keepAliveMs).unref();
   raw.once('close', () => clearInterval(timer));
 }

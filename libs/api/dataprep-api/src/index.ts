@@ -6,7 +6,7 @@ export {
   type IngestRequest,
   type ListedDocuments,
 } from './dataprep.js';
-export { IngestController, type IngestAnswer } from './ingest.controller.js';
+export { IngestController, maxIngestMs, type IngestAnswer } from './ingest.controller.js';
 export {
   cleanFilename,
   receiveForm,

@@ -37,7 +37,7 @@ export type IngestAnswer = z.output<typeof ingestAnswerSchema>;
 /** Progress for callers that wait for the end only. Each file has six events, and each event is a NATS message. */
 const signsOfLife = { progressEveryMs: 1_000 };
 /** Time limit of an ingest that makes progress; the stream's own limit ends it before. */
-const maxIngestMs = 24 * 3_600_000;
+export const maxIngestMs = 24 * 3_600_000;
 /** Time before the deadline of a request that is left for an answer with a job. */
 const answerMs = 2_000;
 

@@ -42,7 +42,7 @@ export {
   withinDeadline,
   type HttpCall,
 } from './http/http-call.js';
-export { sendEventStream, type Frames } from './http/event-stream.js';
+export { keepAlive, keepAliveMs, sendEventStream, type Frames } from './http/event-stream.js';
 export { assertMayAsk, ownerOf, type Caller, type Scope, needsKeys } from './keys/key-ring.js';
 export { createLogger } from './logger.js';
 export {

@@ -82,7 +82,7 @@ function matchesIn({ index, text, metadata }: StoredChunk, pattern: RE2JS, max: 
   const matcher = pattern.matcher(text);
   while (found.length < max && matcher.find()) {
     const [start, end] = [matcher.start(), matcher.end()];
-    // An empty match says nothing about the place.
+    // An empty match occurs at every position, so it is not a result.
     if (start === end) continue;
     found.push({
       passage: index,

@@ -8,14 +8,13 @@ import {
   nameSchema,
   type IngestProgress,
 } from '#platform/contracts';
-import { cleanFilename, collectionField, type Dataprep } from '#api/dataprep-api';
+import { cleanFilename, collectionField, maxIngestMs, type Dataprep } from '#api/dataprep-api';
 import type { ObjectStore } from '#platform/messaging';
 import { withinDeadline } from '#platform/service-kit';
 import { z } from 'zod';
 import { defineTool, type McpTool, type McpToolContext } from './mcp-tool.js';
 
-/** Limits for an ingest that makes progress, and between two steps of it. */
-const maxIngestMs = 24 * 3_600_000;
+/** Milliseconds between two reports of the progress. */
 const progressEveryMs = 500;
 
 const input = z.strictObject({

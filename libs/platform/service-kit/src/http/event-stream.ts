@@ -14,9 +14,9 @@ export interface StreamOptions {
 
 const eventStream = 'text/event-stream; charset=utf-8';
 /** Silence after which a comment is sent. Proxies close a connection after 50 to 60 s of silence. */
-const keepAliveMs = 15_000;
+export const keepAliveMs = 15_000;
 /** Clients ignore comments. */
-const keepAlive = ': keep-alive\n\n';
+export const keepAlive = ': keep-alive\n\n';
 
 /**
  * Writes server-sent events; each frame is one chunk of HTTP, because some clients parse each chunk as one event. It
