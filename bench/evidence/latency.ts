@@ -74,7 +74,7 @@ async function untilReady(output: NodeJS.ReadableStream, exited: Promise<unknown
     for await (const line of lines) if (/MegaNest is ready/.test(line)) return;
   })();
   await Promise.race([ready, exited.then(() => Promise.reject(new Error('The launcher ended')))]);
-  // Whoever does not read the pipe stops the process at its other end.
+  // The launcher would block on a full pipe.
   output.resume();
 }
 

@@ -75,7 +75,7 @@ export interface CompletionRequest {
 
 /** Parses the body of `POST /v1/completions`. Errors: 400 with the field's path. */
 export const completionRequestSchema = bodySchema.transform((body): CompletionRequest => {
-  const given = body as Record<string, unknown>;
+  const fields = body as Record<string, unknown>;
   const prompts = promptsOf(body.prompt);
   const echo = body.echo === true;
   const limit = body.max_tokens ?? usualTokens;
@@ -90,7 +90,7 @@ export const completionRequestSchema = bodySchema.transform((body): CompletionRe
   const maxTokens = tokenLimitOf(limit === 0 ? 1 : limit);
   const parameters: GenerationParameters = {
     ...Object.fromEntries(
-      parameterNames.flatMap((name) => (given[name] == null ? [] : [[name, given[name]]])),
+      parameterNames.flatMap((name) => (fields[name] == null ? [] : [[name, fields[name]]])),
     ),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(top !== undefined && { logprobs: true, top_logprobs: top }),
@@ -110,7 +110,7 @@ export const completionRequestSchema = bodySchema.transform((body): CompletionRe
     stream: body.stream === true,
     includeUsage: body.stream_options?.include_usage ?? false,
     user: body.user ?? undefined,
-    ignored: Object.keys(given).filter((name) => !knownFields.has(name) && given[name] != null),
+    ignored: Object.keys(fields).filter((name) => !knownFields.has(name) && fields[name] != null),
   };
 });
 

@@ -60,13 +60,13 @@ export class TokensController {
     const { id } = await this.models.find(body.model, call);
     const { tools } = chatTools(body);
     const special = body.add_special_tokens ?? body.add_special ?? undefined;
-    const asked = {
+    const payload = {
       ...(text !== undefined && { text }),
       ...(body.messages && { messages: toChatMessages(body.messages) }),
       ...(tools && { tools }),
       ...(special !== undefined && { add_special_tokens: special }),
     };
-    const { tokens, texts, maxInputTokens } = await this.client.request(tokenize, asked, {
+    const { tokens, texts, maxInputTokens } = await this.client.request(tokenize, payload, {
       ...call,
       model: id,
     });

@@ -164,12 +164,12 @@ export class OllamaController {
     if (request.format) throw unsupportedField('format', 'is not served with raw or suffix');
     const { id } = await this.languageModels.find(plainName(model), call);
     const { body: sampling, ignored } = samplingOf(request.options);
-    const asked = parseOrThrow(complete.request, {
+    const payload = parseOrThrow(complete.request, {
       ...sampling,
       prompt: prompt ?? '',
       ...(suffix && { suffix }),
     });
-    const chunks = this.client.stream(complete, asked, { ...call, model: id });
+    const chunks = this.client.stream(complete, payload, { ...call, model: id });
     const objects = answerObjects(chunks, { model, identity: {}, shape: asResponse });
     await sendAnswer(reply, objects, stream !== false, () => setIgnored(reply, ignored));
   }

@@ -92,7 +92,7 @@ export function decodeJson(data: Uint8Array): unknown {
   return JSON.parse(decoder.decode(data));
 }
 
-/** Reads the body of a request. Errors: invalid_json where it exceeds the bounds of a message. */
+/** Reads the body of a request. Errors: invalid_request where it exceeds the bounds of a message. */
 export function decodeRequest(data: Uint8Array): unknown {
   const text = decoder.decode(data);
   assertJsonBounds(text, messageBounds);

@@ -61,18 +61,18 @@ interface Moment {
 /** The text of a part; undefined for a literal. */
 function shownPart(text: string, { date, time, isMinute, uses12Hours }: Moment): string | undefined {
   const pad = (value: number) => String(value).padStart(Math.min(2, text.replace(/\..*/, '').length), '0');
-  const kind = text.toLowerCase();
-  if (kind.startsWith('[h')) return String(Math.floor(time / 3_600_000));
-  if (kind.startsWith('[m')) return String(Math.floor(time / 60_000));
-  if (kind.startsWith('[s')) return String(Math.floor(time / 1_000));
+  const code = text.toLowerCase();
+  if (code.startsWith('[h')) return String(Math.floor(time / 3_600_000));
+  if (code.startsWith('[m')) return String(Math.floor(time / 60_000));
+  if (code.startsWith('[s')) return String(Math.floor(time / 1_000));
   if (isMinute) return pad(date.getUTCMinutes());
-  if (/^am?\/pm?$/.test(kind)) return date.getUTCHours() < 12 ? 'AM' : 'PM';
-  if (/^y+$/.test(kind)) return String(date.getUTCFullYear());
-  if (/^m+$/.test(kind))
+  if (/^am?\/pm?$/.test(code)) return date.getUTCHours() < 12 ? 'AM' : 'PM';
+  if (/^y+$/.test(code)) return String(date.getUTCFullYear());
+  if (/^m+$/.test(code))
     return nameOf(months[date.getUTCMonth()]!, text.length) ?? pad(date.getUTCMonth() + 1);
-  if (/^d+$/.test(kind)) return nameOf(days[date.getUTCDay()]!, text.length) ?? pad(date.getUTCDate());
-  if (/^h+$/.test(kind)) return pad(uses12Hours ? date.getUTCHours() % 12 || 12 : date.getUTCHours());
-  if (/^s+/.test(kind)) return pad(date.getUTCSeconds()) + fractionOf(date, kind);
+  if (/^d+$/.test(code)) return nameOf(days[date.getUTCDay()]!, text.length) ?? pad(date.getUTCDate());
+  if (/^h+$/.test(code)) return pad(uses12Hours ? date.getUTCHours() % 12 || 12 : date.getUTCHours());
+  if (/^s+/.test(code)) return pad(date.getUTCSeconds()) + fractionOf(date, code);
   return undefined;
 }
 

@@ -63,8 +63,8 @@ export function layOut(rows: CellRows): Grid {
   for (let row = 0; row < rows.length; row += 1) {
     const line = grid[row]!;
     let column = 0;
-    for (const given of rows[row]!) {
-      const source: TableCell = typeof given === 'string' ? { text: given } : given;
+    for (const entry of rows[row]!) {
+      const source: TableCell = typeof entry === 'string' ? { text: entry } : entry;
       const { names, isBold, columns = 1, rows: covered = 1 }: TableCell = source;
       if (source.column !== undefined) column = source.column;
       else while (line[column] !== undefined) column += 1;

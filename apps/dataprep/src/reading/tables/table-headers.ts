@@ -21,9 +21,9 @@ export function countHeaderRows(
   let count = isMarked ? headerRows : markedRows(grid);
   if (count === 0) count = (startsWithHeaders ? !looksLikeData(grid) : looksLikeHeader(grid)) ? 1 : 0;
   if (count === 0) return 0;
-  const most = Math.min(count + maxFurtherRows, grid.length - 1);
+  const maxCount = Math.min(count + maxFurtherRows, grid.length - 1);
   const isFurther = (at: number) => goesOn(grid, at) || (!isMarked && namesParts(grid, at));
-  while (count < most && isFurther(count)) count += 1;
+  while (count < maxCount && isFurther(count)) count += 1;
   return Math.min(count, grid.length);
 }
 
@@ -58,8 +58,8 @@ function looksLikeHeader([first = [], ...rest]: Grid): boolean {
   const isList = names.length === 2;
   return first.some((cell, column) => {
     const texts = textsOf(rest, column);
-    if (texts.length < (isList ? 2 : 1) || !mostAre(texts, isList ? numberLike : digit)) return false;
-    return !year.test(cell?.text ?? '') || !mostAre(texts, year);
+    if (texts.length < (isList ? 2 : 1) || !areMostly(texts, isList ? numberLike : digit)) return false;
+    return !year.test(cell?.text ?? '') || !areMostly(texts, year);
   });
 }
 
@@ -69,7 +69,7 @@ function looksLikeData([first = [], ...rest]: Grid): boolean {
     const text = cell?.text ?? '';
     if (!numberLike.test(text)) return false;
     const below = textsOf(rest, column);
-    return below.length > 0 && mostAre(below, year.test(text) ? year : numberLike);
+    return below.length > 0 && areMostly(below, year.test(text) ? year : numberLike);
   });
 }
 
@@ -97,7 +97,7 @@ function namesParts(grid: Grid, at: number): boolean {
   return above.some((header, column) => {
     const isEmpty = (row[column]?.text ?? '') === '';
     const below = isEmpty ? [] : textsOf(grid.slice(at + 1, at + 1 + sampleRows), column);
-    return (header?.text ?? '') !== '' && (isEmpty || (below.length > 0 && mostAre(below, numberLike)));
+    return (header?.text ?? '') !== '' && (isEmpty || (below.length > 0 && areMostly(below, numberLike)));
   });
 }
 
@@ -126,7 +126,7 @@ const isName = (text: string) =>
 const textsOf = (rows: Grid, column: number) =>
   rows.slice(0, sampleRows).flatMap((row) => row[column]?.text || []);
 
-const mostAre = (texts: readonly string[], pattern: RegExp) =>
+const areMostly = (texts: readonly string[], pattern: RegExp) =>
   texts.filter((text) => pattern.test(text)).length >= minShare * texts.length;
 
 /**
@@ -134,7 +134,7 @@ const mostAre = (texts: readonly string[], pattern: RegExp) =>
  * counts in each of them, and once within a name. Different columns with the same name are numbered: `Price (2)`.
  */
 export function columnNames(headers: Grid): string[] {
-  const width = headers.reduce((most, row) => Math.max(most, row.length), 0);
+  const width = headers.reduce((max, row) => Math.max(max, row.length), 0);
   const counts = new Map<string, Map<string, number>>();
   return Array.from({ length: width }, (_unused, column) => {
     const cells = [...new Set(headers.map((row) => row[column]))].filter((cell) => cell !== undefined);

@@ -30,7 +30,7 @@ export class Numbering {
     const levels = known && this.#levels.get(known.base);
     const found = levels?.get(level);
     if (!known || !levels || !found) return undefined;
-    // Lists with the same base go on counting, except where one starts anew.
+    // Lists with the same base share one count, unless a list sets its own start.
     const counts = this.#counts.get(known.base) ?? [];
     this.#counts.set(known.base, counts);
     const first = `${list} ${level}`;

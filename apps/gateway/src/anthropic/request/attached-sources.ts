@@ -34,7 +34,7 @@ export class AttachedSources {
   }
 
   addDocument({ source, title, citations }: DocumentBlock): FilePart {
-    const given = title ?? undefined;
+    const named = title ?? undefined;
     const add = (name: string, texts?: readonly string[], hasBlocks = false) =>
       this.#add(
         { kind: 'document', title: title ?? null, isCited: citations?.enabled === true, hasBlocks },
@@ -43,24 +43,24 @@ export class AttachedSources {
       );
     switch (source.type) {
       case 'text':
-        return textFile(add(withExtension(given ?? 'document', '.txt'), [source.data]), source.data);
+        return textFile(add(withExtension(named ?? 'document', '.txt'), [source.data]), source.data);
       case 'content': {
         const texts =
           typeof source.content === 'string' ? [source.content] : source.content.map(({ text }) => text);
-        return textFile(add(withExtension(given ?? 'document', '.txt'), texts, true), texts.join('\n\n'));
+        return textFile(add(withExtension(named ?? 'document', '.txt'), texts, true), texts.join('\n\n'));
       }
       case 'base64': {
         const extension = source.media_type === 'application/pdf' ? '.pdf' : '';
-        const filename = add(withExtension(given ?? 'document', extension));
+        const filename = add(withExtension(named ?? 'document', extension));
         return {
           type: 'file',
           file: { filename, file_data: `data:${source.media_type};base64,${source.data}` },
         };
       }
       case 'url':
-        return { type: 'file', file: { filename: add(given ?? nameOf(source.url)), file_url: source.url } };
+        return { type: 'file', file: { filename: add(named ?? nameOf(source.url)), file_url: source.url } };
       default:
-        return { type: 'file', file: { filename: add(given ?? source.file_id), file_id: source.file_id } };
+        return { type: 'file', file: { filename: add(named ?? source.file_id), file_id: source.file_id } };
     }
   }
 

@@ -44,12 +44,12 @@ export function withoutRunningLines(pages: readonly PageWord[][]): PagesWithoutR
 }
 
 function runningIn(edges: readonly EdgeLine[][], count: number): (line: EdgeLine) => boolean {
-  const least = Math.max(minPages, count * minShare);
-  const isNumbered = edges.filter((lines) => lines.some(({ hasNumber }) => hasNumber)).length >= least;
+  const minCount = Math.max(minPages, count * minShare);
+  const isNumbered = edges.filter((lines) => lines.some(({ hasNumber }) => hasNumber)).length >= minCount;
   const counts = countPages(edges);
   return (line) => {
     const pages = counts.get(keyOf(line)) ?? 0;
-    return pages >= least || (isNumbered && line.hasNumber && (line.text === '' || pages > 1));
+    return pages >= minCount || (isNumbered && line.hasNumber && (line.text === '' || pages > 1));
   };
 }
 
