@@ -103,7 +103,7 @@ export default defineConfig({
           include: ['test/browser/**/*.spec.ts'],
           testTimeout: 240_000,
           hookTimeout: 300_000,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
       },
