@@ -51,20 +51,8 @@ const entryPatterns = [
 const externalPackages =
   /^(onnxruntime-node|onnxruntime-common|libflacjs|opusscript|reflect-metadata|@electric-sql\/.*|@jsquash\/.*|@hyzyla\/pdfium)$/;
 
-/**
- * Only the tokenizers of transformers.js are used. Unused parts can be removed from its sources, but not from its own
- * bundle.
- */
-const transformers = join(root, 'node_modules/@xenova/transformers/src/transformers.js');
-
-/**
- * Modules that are left out if unused: our libs, which programs import through one index each; and the image codecs,
- * the models and the runtime for browsers of transformers.js.
- */
-const withoutSideEffects = [
-  /^(sharp|onnxruntime-\w+)(\/|$)/,
-  /[\\/]node_modules[\\/](@xenova[\\/]transformers|@huggingface)[\\/]/,
-];
+/** Modules without side effects, which are left out if unused. Programs import our libs through one index each. */
+const withoutSideEffects = /^onnxruntime-\w+(\/|$)/;
 const libsFolder = join(root, 'libs') + sep;
 const exitWithParent = /[\\/]exit-with-parent\.ts$/;
 const benchFolder = join(root, 'bench') + sep;
@@ -122,11 +110,10 @@ async function bundle() {
     external: isExternal,
     tsconfig: join(root, 'tsconfig.json'),
     transform: { target: 'node20.19' },
-    resolve: { alias: { '@xenova/transformers': transformers } },
     treeshake: {
       moduleSideEffects: (id) =>
         exitWithParent.test(id) ||
-        (!id.startsWith(libsFolder) && !withoutSideEffects.some((pattern) => pattern.test(id))),
+        (!id.startsWith(libsFolder) && !withoutSideEffects.test(id)),
     },
     plugins: [mapsOfOurOwn],
     onLog: judgeLog,

@@ -1,4 +1,5 @@
 import { projectRoot } from '#platform/foundation';
+import { AutoTokenizer, env } from '@xenova/transformers';
 import * as fc from 'fast-check';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -54,16 +55,54 @@ describe('TextTokenizer', () => {
     );
   });
 
-  it('lets no variable become an option of the library', () => {
+  it('lets no variable replace what the server renders', () => {
     const messages = [{ role: 'user' as const, content: 'hi' }];
     const options = {
       chat_template: 'PWNED {{ 7*7 }}',
+      messages: [{ role: 'user', content: 'PWNED' }],
       add_generation_prompt: false,
       tokenize: true,
       documents: ['x'],
       tokenizer_kwargs: { x: 1 },
     };
     expect(tokenizer.renderChat(messages, options)).toBe(tokenizer.renderChat(messages));
+  });
+});
+
+describe.each(['nano-chat', 'nano-embed', 'nano-rerank', 'nano-reader'])('the tokens of %s', (model) => {
+  const directory = path.join(projectRoot, 'models', model);
+  const texts = [
+    'Wie viele Straßen hat Łódź? 12.345,67 € – naïve ﬁancée…',
+    '東京タワーは333メートルです。\n\n\tconst a = {b: [1, 2]};',
+    '  two  spaces \u00a0 and \u200b signs 👩‍👩‍👧 [MASK] <pad>',
+  ];
+
+  it('are those of transformers.js', async () => {
+    env.allowRemoteModels = false;
+    const [own, reference] = await Promise.all([
+      TextTokenizer.load(directory),
+      AutoTokenizer.from_pretrained(directory, { local_files_only: true }),
+    ]);
+    fc.assert(
+      fc.property(fc.oneof(fc.constantFrom(...texts), fc.string({ unit: 'grapheme' })), (text) => {
+        expect(own.encodeMarked(text)).toEqual(reference.encode(text));
+        const pair = reference(text, {
+          text_pair: texts[0],
+          return_tensor: false,
+          return_token_type_ids: true,
+        });
+        const { ids, segments } = own.encodePair(text, texts[0]!);
+        expect(ids).toEqual(pair.input_ids);
+        expect(segments).toEqual(pair.token_type_ids ?? ids.map(() => 0));
+      }),
+    );
+    const messages = [
+      { role: 'system' as const, content: 'Be short.' },
+      { role: 'user' as const, content: 'hi' },
+    ];
+    if (own.chatTemplate === undefined) return;
+    const prompt = reference.apply_chat_template(messages, { tokenize: false, add_generation_prompt: true });
+    expect(own.renderChat(messages)).toBe(prompt);
   });
 });
 
