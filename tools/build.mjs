@@ -17,8 +17,8 @@ if (!existsSync(join(root, 'node_modules/rolldown'))) {
 const { rolldown } = await import('rolldown');
 const dist = join(root, 'dist');
 
-/** Files of the source folders, relative to the root, with forward slashes. Benchmarks also import support of tests. */
-const sources = ['apps', 'libs', 'bench', 'templates', 'tools', 'test/support']
+/** Files of the source folders, relative to the root, with forward slashes. Benchmarks also import support of tests; attacks have a thread. */
+const sources = ['apps', 'libs', 'bench', 'templates', 'tools', 'test/support', 'test/attacks']
   .filter((folder) => existsSync(join(root, folder)))
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((path) =>

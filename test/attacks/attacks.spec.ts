@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { builtFile } from '#platform/foundation';
 import { createTemporaryDirectory } from '#platform/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LauncherProcess } from '../support/launcher-process.js';
-import { askUntil, p95, type Experience } from './alice.js';
+import { p95, type Experience } from './small-requests.js';
 import { attacks } from './attacks.js';
 import { clientOf, type Ask } from './client.js';
 import { routesOf, sendHostileBodies } from './hostile-bodies.js';
@@ -23,14 +26,16 @@ const bodiesAtOnce = 1_000;
 
 let launcher: LauncherProcess;
 let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
-let ask: Record<keyof typeof keys, Ask>;
+let ask: Ask;
 let alone: Experience;
 
 /** Measures alice's requests while work runs. */
 async function during(work: Promise<unknown>): Promise<Experience> {
-  const over = new AbortController();
-  const experience = askUntil(ask.alice, over.signal);
-  await work.finally(() => over.abort());
+  const workerData = { url: launcher.urlOf('gateway'), key: keys.alice };
+  const worker = new Worker(builtFile('small-requests.worker'), { workerData });
+  const answer = once(worker, 'message');
+  await work.finally(() => worker.postMessage('end', []));
+  const [experience] = (await answer) as [Experience];
   return experience;
 }
 
@@ -46,10 +51,9 @@ beforeAll(async () => {
   const environment = { API_KEYS_FILE: path, MEGANEST_SAMPLE_DOCUMENTS: 'false' };
   launcher = new LauncherProcess(join(directory.path, 'data'), environment);
   await launcher.ready();
-  const url = launcher.urlOf('gateway');
-  ask = { alice: clientOf(url, keys.alice), bob: clientOf(url, keys.bob) };
+  ask = clientOf(launcher.urlOf('gateway'), keys.bob);
   // The first requests warm up.
-  await askUntil(ask.alice, AbortSignal.abort());
+  await during(Promise.resolve());
   alone = await during(new Promise((resolve) => setTimeout(resolve, aloneMs)));
 }, 300_000);
 
@@ -81,7 +85,7 @@ describe('attacks of one key', () => {
     '$name: another key is answered as before',
     async ({ name, run, refused }) => {
       const over = AbortSignal.timeout(60_000);
-      const answers = run(ask.bob, over);
+      const answers = run(ask, over);
       const experience = await during(answers);
       const statuses: Record<number, number> = {};
       for (const { status } of await answers) statuses[status] = (statuses[status] ?? 0) + 1;
@@ -106,10 +110,10 @@ describe('attacks of one key', () => {
   it(
     'answers random hostile bodies without an error of its own',
     async () => {
-      const routes = await routesOf(ask.bob);
+      const routes = await routesOf(ask);
       for (let start = from; start < from + bodies; start += bodiesAtOnce) {
         const to = Math.min(from + bodies, start + bodiesAtOnce);
-        expect(await sendHostileBodies(ask.bob, routes, { seed, from: start, to })).toEqual([]);
+        expect(await sendHostileBodies(ask, routes, { seed, from: start, to })).toEqual([]);
         console.log(`hostile bodies up to ${to}`);
       }
       expect(deaths()).toEqual([]);

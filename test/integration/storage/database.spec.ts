@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { MegaNestError } from '#platform/contracts';
+import { asClient } from '#platform/foundation';
 import { startEmbeddedPostgres } from '#platform/local-stack';
 import { DocumentsRepository, openDatabase, type Database } from '#platform/storage';
 import {
@@ -223,6 +224,18 @@ describe('Database', () => {
       other.query('SELECT 2 AS two'),
     ]);
     expect(answers).toEqual([[{ slept: true }], [{ one: 1 }], [{ two: 2 }]]);
+  });
+
+  it('gives the connections to clients by turns, so that many calls of one do not keep another one waiting', async () => {
+    const { connectionString } = postgres;
+    const database = openDatabase({ connectionString, maxConnections: 1 });
+    opened.push(database);
+    const ended: string[] = [];
+    const call = (client: string) =>
+      asClient(client, () => database.query('SELECT pg_sleep(0.02)')).then(() => ended.push(client));
+    const ofBob = Array.from({ length: 10 }, () => call('bob'));
+    await Promise.all([...ofBob, call('alice')]);
+    expect(ended.indexOf('alice')).toBeLessThanOrEqual(2);
   });
 
   it('says that the database is not available if the queue takes longer than its limit', async () => {

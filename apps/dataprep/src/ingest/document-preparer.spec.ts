@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { deflateSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -38,6 +40,12 @@ function bomb(megabytes: number): Buffer {
   return Buffer.from(head + stream + tail, 'latin1');
 }
 
+/** The processes that this one has started. */
+function children(): number[] {
+  const tasks = readdirSync('/proc/self/task').map((task) => `/proc/self/task/${task}/children`);
+  return tasks.flatMap((path) => readFileSync(path, 'utf8').split(' ').filter(Boolean).map(Number));
+}
+
 describe('DocumentPreparer', () => {
   afterEach(() => {
     for (const preparer of running.splice(0)) preparer.onApplicationShutdown();
@@ -50,6 +58,21 @@ describe('DocumentPreparer', () => {
       expect({ title, text: chunks[0]?.text }).toEqual({ title: 'Title', text: `Text ${word}.` });
     }
   });
+
+  it.runIf(process.platform === 'linux')(
+    'has a process ready for another client while several documents are read, and lets the service go first',
+    async () => {
+      const preparer = open();
+      const before = new Set(children());
+      const started = () => children().filter((pid) => !before.has(pid));
+      await prepare(preparer, 'a.md', '# Title');
+      expect(started()).toHaveLength(1);
+      await Promise.all([prepare(preparer, 'a.md', '# Title'), prepare(preparer, 'b.md', '# Title')]);
+      expect(started()).toHaveLength(3);
+      const readers = started().slice(0, 2);
+      expect(readers.map((pid) => getPriority(pid))).toEqual(readers.map(() => Math.max(5, getPriority())));
+    },
+  );
 
   it.each([
     ['a.md', '1. 1. 1. …', filled('1. '), 'nested too deeply', 60_000],

@@ -42,6 +42,9 @@ const defaultPreparerLimits: PreparerLimits = {
   idleMs: 30_000,
 };
 
+/** Documents that are read at the same time from which on a spare process is started. */
+const busyForSpare = 2;
+
 /** A client may have as many documents as a request has files. */
 const waiting = { service: 'dataprep', what: 'documents', waitingOfOne: 1_000 };
 
@@ -52,6 +55,7 @@ const waiting = { service: 'dataprep', what: 'documents', waitingOfOne: 1_000 };
 export class DocumentPreparer implements OnApplicationShutdown {
   readonly #turns: FairTurns;
   readonly #idle: { reader: ReaderProcess; timer: NodeJS.Timeout }[] = [];
+  #busy = 0;
   readonly #limits: PreparerLimits;
 
   constructor(limits: Partial<PreparerLimits> = {}) {
@@ -107,6 +111,8 @@ export class DocumentPreparer implements OnApplicationShutdown {
     const clock = new AbortController();
     const timer = setTimeout(() => clock.abort(), processorMs * clockFactor).unref();
     const reader = this.#take();
+    this.#busy += 1;
+    this.#startSpare();
     try {
       const outcome = await reader.run(
         { ...task, processorMs },
@@ -120,6 +126,7 @@ export class DocumentPreparer implements OnApplicationShutdown {
       if (!clock.signal.aborted) throw error;
       throw new ReaderFailure(`it took longer than ${(processorMs * clockFactor) / 1000} s`, 'clock', error);
     } finally {
+      this.#busy -= 1;
       clearTimeout(timer);
     }
   }
@@ -130,6 +137,15 @@ export class DocumentPreparer implements OnApplicationShutdown {
       if (idle.reader.isAlive) return idle.reader;
     }
     return new ReaderProcess(this.#limits.maxMemoryBytes);
+  }
+
+  /**
+   * While several documents are read, a process more is ready for the next client: starting one takes a second on a busy
+   * machine.
+   */
+  #startSpare(): void {
+    if (this.#busy < busyForSpare || this.#busy > this.#limits.maxProcesses || this.#idle.length > 0) return;
+    this.#giveBack(new ReaderProcess(this.#limits.maxMemoryBytes));
   }
 
   #giveBack(reader: ReaderProcess): void {

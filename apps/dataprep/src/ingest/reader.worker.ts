@@ -5,7 +5,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { MegaNestError } from '#platform/contracts';
-import { builtFile } from '#platform/foundation';
+import { builtFile, giveWay } from '#platform/foundation';
 import { onScannedPage } from '../reading/pictures/scan-reader.js';
 import { readDocument } from '../reading/read-document.js';
 import {
@@ -26,6 +26,8 @@ async function run({ file, chunking }: PreparationTask): Promise<PreparationOutc
   }
 }
 
+// The service's own thread shares its group of processes with the readers: without this it waits for them.
+giveWay();
 const limits: unknown = JSON.parse(process.argv[2] ?? '{}');
 const guard = new Worker(builtFile('reader-guard.worker'), { workerData: limits, execArgv: [] });
 guard.unref();

@@ -1,7 +1,7 @@
 import { invalidField, MegaNestError } from '#platform/contracts';
 import { cleanFilename } from '#api/dataprep-api';
 import { newId } from '#api/responses';
-import { readFormParts } from '#platform/service-kit';
+import { contentOf, readFormParts } from '#platform/service-kit';
 import type { StoredFile, StoredUpload } from '#platform/storage';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -174,7 +174,7 @@ export async function receiveFileForm<Result>(
       throw invalidField(part.fieldname, `one file in the field "${field}" is expected`);
     else {
       const filename = cleanFilename(part.filename) || 'file';
-      const content = within(maxBytes, part.file, field);
+      const content = within(maxBytes, contentOf(part), field);
       results.push(await consume({ filename, mimeType: part.mimetype, content }));
     }
   });

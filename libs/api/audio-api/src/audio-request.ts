@@ -4,7 +4,7 @@ import {
   parseOrThrow,
   transcriptionParametersSchema,
 } from '#platform/contracts';
-import { booleanSchema, bytes, milliseconds, readFormParts } from '#platform/service-kit';
+import { booleanSchema, bytes, contentOf, milliseconds, readFormParts } from '#platform/service-kit';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { basename } from 'node:path';
@@ -119,7 +119,7 @@ async function addFile(form: AudioForm, part: MultipartFile, maxBytes: number): 
     throw invalidField(part.fieldname, 'send one file, in the field "file"');
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of part.file as AsyncIterable<Uint8Array>) {
+  for await (const piece of contentOf(part)) {
     size += piece.length;
     if (size > maxBytes)
       throw new MegaNestError('payload_too_large', {

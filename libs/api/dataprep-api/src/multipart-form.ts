@@ -1,6 +1,6 @@
 import { invalidField, MegaNestError, withoutInvisible, type FileReference } from '#platform/contracts';
 import type { ObjectDescription, ObjectStore } from '#platform/messaging';
-import { bytes, count, readFormParts } from '#platform/service-kit';
+import { bytes, contentOf, count, readFormParts } from '#platform/service-kit';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { basename } from 'node:path';
@@ -79,7 +79,7 @@ class Intake {
     this.counter.addFile(param);
     this.#count += 1;
     const description = { filename, mimeType: part.mimetype };
-    const pieces = this.counter.count(part.file, filename, param);
+    const pieces = this.counter.count(contentOf(part), filename, param);
     const { bytes, isWhole } = await readBeginning(pieces);
     if (isWhole) return this.#takeSmall({ index, bytes, ...description });
     this.#files[index] = this.#put(following(bytes, pieces), description);

@@ -1,5 +1,7 @@
+export { giveWay } from './give-way.js';
 export { builtFile, projectRoot, testData } from './paths.js';
 export { AsyncQueue, eventsOf } from './queues/async-queue.js';
+export { ByteTurns } from './queues/fairness/byte-turns.js';
 export { asClient, currentClient } from './queues/fairness/client-context.js';
 export { ClientShares } from './queues/fairness/client-shares.js';
 export { busiestClients, noteWork } from './queues/fairness/client-work.js';

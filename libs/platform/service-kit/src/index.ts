@@ -27,7 +27,7 @@ export { fetchForUsers, refusalOfUrl } from './fetch-for-users.js';
 export { guardedFetch, type FetchedPage, type GuardedFetchOptions } from './guarded-fetch.js';
 export { HealthRegistry, type Dependency, type HealthCheck } from './health/health.registry.js';
 export { errorEnvelope, noRoute, sendError } from './http/error.filter.js';
-export { BodyBounds, parseJsonBody, SchemaPipe, readFormParts } from './http/request-body.js';
+export { BodyBounds, contentOf, parseJsonBody, SchemaPipe, readFormParts } from './http/request-body.js';
 export {
   Call,
   callOf,

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#platform/contracts';
-import { retry } from '#platform/foundation';
+import { FairTurns, retry } from '#platform/foundation';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
 import { isAwayError, isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
 import { runMigrations } from './migrator.js';
@@ -55,6 +55,9 @@ export class Database {
   private readonly beginStatement: string;
   private readonly patienceMs: number;
   private readonly siblings: Database[] = [];
+  /** The connections go to the clients by turns: many calls of one client do not keep another one waiting. */
+  private readonly turns: FairTurns;
+  private readonly queueTimeoutMs: number;
 
   constructor(private readonly options: DatabaseOptions) {
     const { connectionString, maxConnections = 4, connectionTimeoutMs = 5_000 } = options;
@@ -66,6 +69,15 @@ export class Database {
       onConnectionLost,
     } = options;
     this.patienceMs = patienceMs;
+    this.queueTimeoutMs = queueTimeoutMs;
+    this.turns = new FairTurns({
+      service: 'postgres',
+      what: 'calls',
+      slots: maxConnections,
+      slotsOfOne: maxConnections,
+      // Requests under way are bounded at the door.
+      waitingOfOne: Infinity,
+    });
     this.schema = options.schema ?? 'public';
     this.pool = new Pool({
       connectionString,
@@ -103,7 +115,7 @@ export class Database {
   ): Promise<Result> {
     const giveUpAt = performance.now() + patienceMs;
     for (let attempt = 1; ;) {
-      const outcome = await this.attempt(work);
+      const outcome = await this.inTurn(work);
       if ('result' in outcome) return outcome.result;
       const mayWait = outcome.isAway && performance.now() < giveUpAt;
       if (mayWait) await wait(awayRetryMs);
@@ -185,6 +197,21 @@ export class Database {
   async close(): Promise<void> {
     await Promise.all(this.siblings.map((sibling) => sibling.close()));
     await this.pool.end();
+  }
+
+  /** Makes an attempt when it is the turn of its client. */
+  private async inTurn<Result>(
+    work: (transaction: Transaction) => Promise<Result>,
+  ): Promise<Attempt<Result>> {
+    const signal = this.turns.isFull ? AbortSignal.timeout(this.queueTimeoutMs) : undefined;
+    try {
+      return await this.turns.run(() => this.attempt(work), { ...(signal && { signal }) });
+    } catch (cause) {
+      const detail = `no connection was free within ${this.queueTimeoutMs} ms`;
+      const options = { service: 'postgres', detail, retryAfter: 1, cause };
+      const error = new MegaNestError('service_unavailable', options);
+      return { error, mayRetry: false, isAway: false };
+    }
   }
 
   private async attempt<Result>(

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { ByteTurns } from '#platform/foundation';
 import {
   assertJsonBounds,
   bodyBounds,
@@ -7,7 +8,7 @@ import {
   parseOrThrow,
   type JsonBounds,
 } from '#platform/contracts';
-import type { Multipart } from '@fastify/multipart';
+import type { Multipart, MultipartFile } from '@fastify/multipart';
 import type { PipeTransform } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
@@ -111,6 +112,15 @@ export class SchemaPipe<Schema extends z.ZodType> implements PipeTransform<unkno
   }
 }
 
+/** Bytes of all uploads that a turn of the event loop works on: about a millisecond. */
+const uploadBytesOfTurn = 256 * 1024;
+const uploads = new ByteTurns(uploadBytesOfTurn);
+
+/** The content of a file as it comes in, so that other requests and other clients' files get their turns. */
+export function contentOf({ file }: Pick<MultipartFile, 'file'>): AsyncGenerator<Uint8Array, void, void> {
+  return uploads.pace(file as AsyncIterable<Uint8Array>);
+}
+
 interface FormLimits {
   readonly files: number;
   readonly fields: number;
@@ -121,8 +131,8 @@ interface FormLimits {
 }
 
 /**
- * Hands the parts of a multipart form to `take`, one after the other as they come in; the content of a file has to be
- * read there, and its name may be empty. Errors: invalid_request for a form that is broken or has too many parts,
+ * Hands the parts of a multipart form to `take`, one after the other as they come in; the content of a file ({@link contentOf})
+ * has to be read there, and its name may be empty. Errors: invalid_request for a form that is broken or has too many parts,
  * cancelled where its client left, and what `take` throws.
  */
 export async function readFormParts(

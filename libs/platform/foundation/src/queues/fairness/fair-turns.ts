@@ -38,6 +38,11 @@ export class FairTurns {
     return [...this.#waiting.values()].reduce((sum, tasks) => sum + tasks.length, 0);
   }
 
+  /** True if a task has to wait. */
+  get isFull(): boolean {
+    return this.#free === 0;
+  }
+
   /**
    * Runs `work` when it is its client's turn. Errors: overloaded for a client with too many waiting tasks; cancelled while
    * it waits; the errors of `work`.
