@@ -1,6 +1,6 @@
 /**
  * `npm run build`: bundles each program and each thread, with the packages that it uses, from TypeScript into
- * dist/<name>.js (docs/decisions/0290), and AssemblyScript into dist/<name>.wasm. Skips the work if neither sources nor packages have changed.
+ * dist/<name>.js (docs/design/build-and-api-documents.md), and AssemblyScript into dist/<name>.wasm. Skips the work if neither sources nor packages have changed.
  * `tsc` checks types and writes nothing.
  */
 import { createHash } from 'node:crypto';

@@ -74,5 +74,5 @@ export const subject: Subject = {
 };
 
 const introduction = `A decode step of a 135M-shaped model (random weights): the exported graph, which takes and returns the whole KV cache,
-against the compiled ones over a KV cache of the caller (docs/decisions/0021). Tokens per second of processor time, in brackets the
+against the compiled ones over a KV cache of the caller (docs/design/model-compiler.md). Tokens per second of processor time, in brackets the
 ratio to the exporter's int8 graph. Activations are quantized by row in the compiled graphs, by tensor in the exporter's.`;

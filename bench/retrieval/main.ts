@@ -118,7 +118,7 @@ function introduction(): string {
 How often the passage that answers a question comes first, among the first five, and the mean reciprocal rank of its first
 chunk among ten: \`npm run bench:retrieval\`, on ${corpora.engine} with ${embedder.info.id} and ${reranker.info.id}, chunks of
 at most ${chunking.chunkSize} words, \`fetch_k\` ${retrieval.fetch_k}. Settings were chosen on the other half of the questions, which
-share no passage with these (docs/decisions/0032, 0223, 0227, 0278). Milliseconds are those of a search in a process that shares its
+share no passage with these (docs/design/storage-and-search.md). Milliseconds are those of a search in a process that shares its
 cores with the database. The default search of chat is the profile's \`${retrieval.search_type}\` with \`k\` ${retrieval.k}; its passages go through the
 reranker with \`fusion: ${reranking.fusion}\`. Load of the machine: ${loadavg()[0]!.toFixed(0)}.`;
 }

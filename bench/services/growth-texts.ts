@@ -93,7 +93,7 @@ function passagesOf(paragraphs: readonly string[]): string[] {
 }
 
 function readPages(): string[][] {
-  return ['docs', 'docs/decisions'].flatMap((folder) =>
+  return ['docs', 'docs/design'].flatMap((folder) =>
     readdirSync(join(projectRoot, folder))
       .filter((name) => name.endsWith('.md'))
       .map((name) => readFileSync(join(projectRoot, folder, name), 'utf8').split('\n\n')),

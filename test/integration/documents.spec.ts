@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { repositoryRoot } from '#platform/testing';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 type Root = ReturnType<typeof fromMarkdown>;
 type Node = Root | Root['children'][number];
 
-const folders = ['docs', 'docs/decisions', 'tools/training/asr', 'tools/training/reader'];
+const folders = ['docs', 'docs/clients', 'docs/design', 'tools/training/asr', 'tools/training/reader'];
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
@@ -26,13 +26,20 @@ const pages = [
   ),
 ];
 
+const designPages = pages.filter((page) => page.startsWith('docs/design/') && !page.endsWith('README.md'));
+
 /** Paths of our own, as `libs/platform/dag` or `test/e2e/fuzz.spec.ts`; patterns and names to be filled in are none. */
 const ownPath =
   /^(?:apps|bench|deploy|docs|guardrails|libs|megaservices|models|profiles|templates|test|tools)\/[\w./-]+$/;
 
+const parsed = new Map<string, Node[]>();
+
 function nodesOf(page: string): Node[] {
   const options = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] };
-  return descendants(fromMarkdown(readFileSync(join(repositoryRoot, page)), options));
+  const nodes =
+    parsed.get(page) ?? descendants(fromMarkdown(readFileSync(join(repositoryRoot, page)), options));
+  parsed.set(page, nodes);
+  return nodes;
 }
 
 function descendants(node: Node): Node[] {
@@ -75,14 +82,20 @@ describe('the documents', () => {
     expect(brokenLinks(page)).toEqual([]);
   });
 
-  // Decisions tell what was; these pages tell what is.
-  it.each(pages.filter((page) => !page.startsWith('docs/decisions')))('%s names files that exist', (page) => {
+  it.each(pages)('%s names files that exist', (page) => {
     expect(missingPaths(page)).toEqual([]);
   });
 
   it('shows the API in 120 columns', () => {
     const lines = readFileSync(join(repositoryRoot, 'docs/api.md'), 'utf8').split('\n');
     expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  });
+
+  it.each(designPages)('keeps %s short, and names it in the list of the design', (page) => {
+    const words = readFileSync(join(repositoryRoot, page), 'utf8').split(/\s+/);
+    expect(words.length).toBeLessThanOrEqual(2_100);
+    const list = readFileSync(join(repositoryRoot, 'docs/design/README.md'), 'utf8');
+    expect(list).toContain(`(${basename(page)})`);
   });
 
   it('shows a streamed chat in at most 45 files and ten iterators', () => {

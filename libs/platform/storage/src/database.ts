@@ -44,7 +44,7 @@ type Attempt<Result> = { result: Result } | { error: unknown; mayRetry: boolean;
 
 /**
  * A pool of connections to Postgres, or to PGlite behind its socket. Everything runs inside explicit transactions:
- * PGlite has one session, and only a transaction keeps the messages of two clients apart (docs/decisions/0030).
+ * PGlite has one session, and only a transaction keeps the messages of two clients apart (docs/design/storage-and-search.md).
  * It survives a restart of the database: it replaces broken connections, and work that could not run fails with
  * `service_unavailable`, which names postgres.
  */

@@ -21,7 +21,7 @@ import type { SearchPlan, SearchQuery } from '../search/search-plan.js';
 import { tryWholeDocuments, type WholeDocuments } from '../search/whole-documents.js';
 import { behindHeading } from './service-calls.js';
 
-/** Weights of the question as asked, and of the model's queries (decision 0341). */
+/** Weights of the question as asked, and of the model's queries (docs/design/evidence-and-citations.md). */
 const weights = { asked: 0.8, written: 1 };
 /** Characters of a query in a receipt. */
 const maxReportedCharacters = 500;

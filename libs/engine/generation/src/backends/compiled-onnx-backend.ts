@@ -77,7 +77,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     }
   }
 
-  /** Measured: with int8 the lead of the most likely token shrinks by up to 0.2 (docs/decisions/0214). */
+  /** Measured: with int8 the lead of the most likely token shrinks by up to 0.2 (docs/design/generation.md). */
   get draftMargin(): number {
     return this.model.weights === 'fp32' && this.model.kv === 'float' ? 0.001 : 0.3;
   }

@@ -107,7 +107,7 @@ const largePosition = 16 * 1024;
 /**
  * Resolves `auto`: int8 for a model with rounded weights whose float cache takes more than 16 KiB a position, and for any
  * model whose float cache would not fit the memory. Int8 takes a quarter of the memory and is faster where caches are
- * large; its error is smaller than that of rounded weights (docs/decisions/0336).
+ * large; its error is smaller than that of rounded weights (docs/design/generation.md).
  */
 export function chooseKeyValues(
   {

@@ -156,7 +156,7 @@ export class KernelDecoder {
 
   /**
    * True if it computes these tokens in one pass, and faster than the graph. Several tokens of one sequence are left to the graph, which
-   * takes about as long for them (docs/decisions/0330).
+   * takes about as long for them (docs/design/generation.md).
    */
   takes(items: readonly KvItem[]): boolean {
     if (items.length > this.fastRows || !items.every((item) => this.canTake(item))) return false;

@@ -30,7 +30,7 @@ class Speed {
 
 /**
  * Decides by measured speed whether passes over a number of completions check draft tokens. A pass over drafts can take
- * twice as long as a pass over single tokens (docs/decisions/0330), so that it pays only if drafts are right often enough.
+ * twice as long as a pass over single tokens (docs/design/generation.md), so that it pays only if drafts are right often enough.
  */
 export class DraftGain {
   private readonly modes: Record<DraftMode, Speed> = { drafts: new Speed(), plain: new Speed() };

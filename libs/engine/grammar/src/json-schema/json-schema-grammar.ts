@@ -65,7 +65,7 @@ const maxSchemaDepth = 64;
 
 /**
  * Returns the grammar of the JSON texts that satisfy a JSON Schema (2020-12, and equivalent keywords of older drafts).
- * It never allows other texts, but leaves some valid ones out: see decision 0100. Throws ConstraintError, with the path
+ * It never allows other texts, but leaves some valid ones out: see docs/design/grammars-and-tools.md. Throws ConstraintError, with the path
  * of the keyword, for keywords that a grammar cannot express.
  */
 export function jsonSchemaGrammar(schema: unknown): Grammar {

@@ -46,7 +46,7 @@ function appendTail(tail: Uint8Array, data: Uint8Array): Uint8Array {
  * statements of a transaction therefore do not mix with messages of other clients, and an advisory lock excludes other
  * clients.
  *
- * It has the interface of pglite-socket's query queue, which it replaces; see docs/decisions/0051.
+ * It has the interface of pglite-socket's query queue, which it replaces; see docs/design/processes-and-deployment.md.
  */
 export class SessionScheduler {
   private waiting: WaitingWork[] = [];
