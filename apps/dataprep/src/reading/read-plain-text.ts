@@ -1,4 +1,5 @@
 import { collapseWhitespace, type DocumentBlock, type ParsedDocument } from './parsed-document.js';
+import { standingHeading } from './text-formats/standing-heading.js';
 
 const listMarker = /^\s*(?:[-*•‣◦+]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)/;
 const bulletMarker = /^\s*[-*•‣◦+]\s+/;
@@ -15,8 +16,8 @@ const minMargin = 40;
 
 /**
  * Reads plain text. Blank lines separate paragraphs. An underlined line is a heading, and so is a line above lines with
- * more indentation, a short line in capital letters, and a short numbered line above its text. A line with a list mark is
- * a list item. Lines that were wrapped at a margin are joined. A line end stays if the next word would have fitted on the
+ * more indentation, a short line in capital letters, a short numbered line above its text, and in a wrapped text a few
+ * words alone above prose. A line with a list mark is a list item. Lines that were wrapped at a margin are joined. A line end stays if the next word would have fitted on the
  * line, except in texts whose lines mostly go on in the next one.
  */
 export function readPlainText(text: string): ParsedDocument {
@@ -30,7 +31,13 @@ export function readPlainText(text: string): ParsedDocument {
   const outline = new IndentedOutline((lines) => readGroup(lines, margin));
   const [first = [], ...others] = groups;
   const start = outline.read(first);
-  const blocks = others.flatMap((group) => outline.read(group));
+  const blocks = others.flatMap((group, index) => {
+    const heading =
+      margin !== undefined && group.length === 1
+        ? standingHeading(group[0]!, others[index + 1], margin)
+        : undefined;
+    return heading ? [heading] : outline.read(group);
+  });
   const title = blocks.some(({ kind }) => kind === 'heading') ? titleOf(first) : undefined;
   if (title === undefined) return { blocks: [...start, ...blocks] };
   return { title, blocks: [{ kind: 'heading', level: 1, text: title }, ...blocks] };

@@ -1,5 +1,5 @@
 import { asksForCode } from '#answers/evidence';
-import { asksOverRows } from './question-type.js';
+import { asksOverRows } from './question/question-type.js';
 import { labelBefore, renderRows, renderSentences, type Rendered } from './render-block.js';
 import { isLabel, lastHeading, type Candidate, type ReadPassage, type Sentence } from './sentence.js';
 
@@ -31,7 +31,7 @@ const maxOfTerm = 3;
  * that announces it. Code is only shown for questions that ask for it.
  */
 export function blockOf(
-  { sentence: found, heading, lead: subject, term }: Candidate,
+  { sentence: found, label, lead: subject, term }: Candidate,
   { section: sentences }: ReadPassage,
   question: string,
 ): AnswerBlock {
@@ -50,10 +50,7 @@ export function blockOf(
   if (sentence.kind === 'item') {
     const { shown, left } = listAround(sentences, at, allowsCode);
     const isIntroduced = shown[0]!.kind !== 'item';
-    return show(
-      renderSentences(shown, { answer: sentence, left }),
-      isIntroduced ? subject : lastHeading(heading),
-    );
+    return show(renderSentences(shown, { answer: sentence, left }), isIntroduced ? subject : label);
   }
   const isDefined = term !== '' && at <= maxOfTerm;
   const first = isDefined ? 0 : startOf(sentences, at);
@@ -62,7 +59,7 @@ export function blockOf(
   const rendered = renderSentences(sentences.slice(first, end), { answer: sentence, left });
   if (isDefined) return show(rendered, sentences[0]!.text.includes(term) ? '' : term);
   const isUnclear = first === 0 && refersBack.test(sentences[0]!.text);
-  return show(rendered, subject === '' && isUnclear ? lastHeading(heading) : subject);
+  return show(rendered, subject === '' && isUnclear ? label : subject);
 }
 
 /** The rows that answer a question for several things, as one table, or several items of one list. */
@@ -134,7 +131,10 @@ function endOf(
     kind === 'paragraph' ||
     kind === 'item' ||
     (kind === 'code' && allowsCode && announces(sentences[end - 1]));
-  while (end < sentences.length && isPart(sentences[end]!)) {
+  // A heading without a mark begins another section.
+  const isBorder = (index: number) =>
+    isLabel(sentences[index]!) && sentences[index + 1]?.kind === 'paragraph';
+  while (end < sentences.length && isPart(sentences[end]!) && !isBorder(end)) {
     if (wordsOf(sentences.slice(first, end + 1)) > maxWords) break;
     end += 1;
   }

@@ -1,6 +1,6 @@
 import type { FixedTexts } from '#answers/questions';
 import { blockOf, blockOfSeveral, type AnswerBlock } from './answer-block.js';
-import { compares } from './question-type.js';
+import { compares } from './question/question-type.js';
 import type { RankedSentence, Ranking } from './rank-sentences.js';
 import { labelBefore } from './render-block.js';
 import type { Candidate, ReadPassage } from './sentence.js';

@@ -1,7 +1,8 @@
 import { pairsOf, splitWords, stemOf } from '#engine/encoders';
 import { remember } from '#platform/foundation';
 import { isTerm, nameEvidence, nameEvidenceNames, nameOfRow, shareOf } from './name-evidence.js';
-import { answersType, questionType, type QuestionType } from './question-type.js';
+import { answersType, questionType, type QuestionType } from './question/question-type.js';
+import { labelsOf } from './passage-labels.js';
 import type { Candidate, ReadPassage, Sentence } from './sentence.js';
 import { stemsOf } from './stems.js';
 
@@ -52,11 +53,14 @@ export const evidenceNames = [
 /** Every sentence of the passages as a candidate to answer a question. */
 export function candidatesOf(question: string, passages: readonly ReadPassage[]): Candidate[] {
   const asked = new Set(stemsOf(question));
+  const labelOf = labelsOf(passages);
   return passages.flatMap(({ sentences, heading, headings, document, isOutlined }) => {
     const body = sentences.map(({ text }) => text).join(' ');
     const passage = heading === '' ? body : `${heading}. ${body}`;
-    const subject = subjectOf(headings);
-    const term = isTerm(subject) ? subject : '';
+    const innermost = subjectOf(headings);
+    const label = labelOf(headings);
+    const subject = innermost === '' ? '' : label;
+    const term = isTerm(innermost) ? innermost : '';
     return sentences.map((sentence, index) => ({
       sentence,
       term,
@@ -64,6 +68,7 @@ export function candidatesOf(question: string, passages: readonly ReadPassage[])
       before: sentences[index - 1]?.text ?? headings.slice(0, subject === '' ? undefined : -1).join(', '),
       after: sentences[index + 1]?.text ?? '',
       heading,
+      label,
       document,
       isOutlined,
       passage,
@@ -78,11 +83,11 @@ function named(
   { subject, term, asked }: { subject: string; term: string; asked: ReadonlySet<string> },
 ): Pick<Candidate, 'name' | 'lead' | 'text'> {
   const { text, kind, block } = sentence;
-  if (kind !== 'row') return { name: term, ...withLead(subject, text, asked) };
+  const about = { subject, isTerm: term !== '', asked };
+  if (kind !== 'row') return { name: term, ...withLead(about, text) };
   const first = sentences.find((other) => other.block === block)!;
   const name = nameOfRow(first.text) || term;
-  if (first === sentence || name === '' || text.includes(name))
-    return { name, ...withLead(subject, text, asked) };
+  if (first === sentence || name === '' || text.includes(name)) return { name, ...withLead(about, text) };
   return { name, lead: name, text: `${name}: ${text}` };
 }
 
@@ -93,14 +98,13 @@ function subjectOf(headings: readonly string[]): string {
 
 /** Adds a term to each sentence about it, and a heading with words of the question that the sentence lacks. */
 function withLead(
-  subject: string,
+  { subject, isTerm, asked }: { subject: string; isTerm: boolean; asked: ReadonlySet<string> },
   text: string,
-  asked: ReadonlySet<string>,
 ): Pick<Candidate, 'lead' | 'text'> {
   if (subject === '' || text.toLowerCase().includes(subject.toLowerCase())) return { lead: '', text };
   const own = new Set(stemsOf(text));
   const adds = stemsOf(subject).some((stem) => asked.has(stem) && !own.has(stem));
-  return isTerm(subject) || adds ? { lead: subject, text: `${subject}: ${text}` } : { lead: '', text };
+  return isTerm || adds ? { lead: subject, text: `${subject}: ${text}` } : { lead: '', text };
 }
 
 /** Beginnings of questions that a command, an option or a step answers. */

@@ -11,14 +11,18 @@ import type { Generator } from '#engine/generation';
 import {
   asksForSummary,
   fixedTexts,
+  mentionedIn,
   questionWithNames,
   withoutForm,
+  type FixedTexts,
   type RagPrompt,
 } from '#answers/questions';
 import { languageOf } from '#platform/foundation';
+import { alignQuestion } from './question/align-question.js';
 import { applyForm } from './apply-form.js';
 import { beginningsOf, blocksOf, closestOf } from './compose-answer.js';
-import { missingNames } from './missing-names.js';
+import { listDocuments, type DocumentList } from './list-documents.js';
+import { missingNames } from './question/missing-names.js';
 import { rankSentences, type Fusion, type Ranking } from './rank-sentences.js';
 import { readPassages } from './sentence.js';
 import { answerFromPassages } from './table-answer.js';
@@ -28,6 +32,9 @@ import { limitAnswer, locateQuotes, writeAnswer, type Answer, type MarkerOf } fr
 const questionsKept = 4;
 /** Confidence above which an answer is right even if its passages do not have a name of the question. */
 const sureWithoutNames = 0.8;
+
+/** Confidence in a list of documents that have the words of the question. */
+const sureOfList = 0.9;
 
 type GenerateRequest = ParsedRequestOf<typeof generate>;
 
@@ -45,7 +52,11 @@ interface AnswererOptions {
 }
 
 /** What the search found, and the passages around it. */
-type Found = Pick<GenerateRequest, 'neighbours'> & { readonly documents: readonly RetrievedDocument[] };
+type Found = Pick<GenerateRequest, 'neighbours'> & {
+  readonly documents: readonly RetrievedDocument[];
+  /** All passages that the search found, for a list of documents; absent: no more than `documents`. */
+  readonly all?: readonly RetrievedDocument[];
+};
 
 type Limits = Pick<
   GenerateRequest,
@@ -77,8 +88,8 @@ export class ExtractiveAnswerer {
     signal: AbortSignal,
   ): AsyncGenerator<GenerationChunk, void, void> {
     const { maxPassages, noAnswer } = this.options;
-    const found = { documents: documents.slice(0, maxPassages), neighbours };
-    const chunks = [...found.documents, ...(neighbours ?? [])];
+    const found = { documents: documents.slice(0, maxPassages), neighbours, all: documents };
+    const chunks = [...documents, ...(neighbours ?? [])];
     for (const chunk of this.#chunks(await this.#write(messages, found, noAnswer, signal), limits))
       yield chunk.citations ? { ...chunk, citations: locateQuotes(chunk.citations, chunks) } : chunk;
   }
@@ -143,7 +154,7 @@ export class ExtractiveAnswerer {
 
   async #write(
     messages: readonly ChatMessage[],
-    { documents, neighbours }: Found,
+    { documents, neighbours, all = documents }: Found,
     noAnswer: string | undefined,
     signal: AbortSignal,
     idOf?: MarkerOf,
@@ -155,9 +166,16 @@ export class ExtractiveAnswerer {
     const named = questionWithNames(messages);
     const { question, form } = withoutForm(named);
     const passages = readPassages(documents, neighbours);
+    const texts = fixedTexts(languageOf(messages));
     const isWhole = asksForSummary(asked.at(-1) ?? '') && documents.every(isAttached);
     const beginnings = isWhole ? beginningsOf(passages) : [];
     if (beginnings.length > 0) return { answer: writeAnswer('', beginnings, 1, idOf), promptTokens: 0 };
+    const listed = idOf ? undefined : listedFor(asked.at(-1) ?? '', all, texts);
+    if (listed)
+      return {
+        answer: { ...writeAnswer(listed.opening, listed.blocks, sureOfList), kind: 'answer' },
+        promptTokens: 0,
+      };
     const ranking = await rankSentences(
       question,
       passages,
@@ -174,9 +192,9 @@ export class ExtractiveAnswerer {
       return { answer: { ...answer, kind }, promptTokens: ranking.promptTokens };
     }
     const { promptTokens, confidence, certainty } = ranking;
-    const texts = fixedTexts(languageOf(messages));
     // A prompt of another framework has its own refusal.
-    const names = idOf || confidence > sureWithoutNames ? [] : missingNames(asked.at(-1) ?? '', passages);
+    const last = alignQuestion(asked.at(-1) ?? '', passages);
+    const names = idOf || confidence > sureWithoutNames ? [] : missingNames(last, passages);
     const missing = names.length === 0 ? '' : texts.missing(names);
     if (certainty === 'none' || certainty === 'near' || (certainty === 'closest' && missing !== '')) {
       const near = certainty !== 'none' && !idOf ? closestOf(question, ranking, passages, texts) : '';
@@ -191,6 +209,21 @@ export class ExtractiveAnswerer {
     const answer = writeAnswer(opening, blocks, confidence, idOf);
     return { answer: { ...answer, kind: isAnswer ? 'answer' : 'closest' }, promptTokens };
   }
+}
+
+/** Passages from which on a search may have left out others. */
+const usualPassages = 20;
+
+/** The documents that mention something, if a question asks for them. */
+function listedFor(
+  question: string,
+  documents: readonly RetrievedDocument[],
+  texts: FixedTexts,
+): DocumentList | undefined {
+  const topic = mentionedIn(question);
+  if (topic === undefined) return undefined;
+  const isPartial = documents.length >= usualPassages;
+  return listDocuments(topic, readPassages(documents), { texts, isPartial });
 }
 
 /** Whether a text that is not a row of a table probably answers. */

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '#engine/encoders';
-import { affirms, deniedBy } from './negation.js';
+import { alignQuestion } from './question/align-question.js';
+import { affirms, deniedBy } from './question/negation.js';
 import { asksForCode } from '#answers/evidence';
 import { asksTheSame } from '#answers/questions';
 import { z } from 'zod';
 import { candidatesOf, evidenceNames, lexicalEvidence, readerEvidence } from './evidence.js';
-import { namedDocuments } from './named-documents.js';
-import { repeatsOf } from './repeats-question.js';
+import { namedDocuments } from './question/named-documents.js';
+import { namedPart } from './question/numbered-part.js';
+import { repeatsOf } from './question/repeats-question.js';
 import { isLabel, lastHeading, type Candidate, type ReadPassage } from './sentence.js';
 
 const regressionSchema = z.strictObject({ weights: z.array(z.number()), bias: z.number() });
@@ -100,7 +102,7 @@ export const maxRead = 12;
 
 /** Bonus in logits for the sentences of a document that the question names. */
 const bonusOfNamed = 1.5;
-/** Bonus in logits for the text below a heading that asks the question, and the least confidence in it. */
+/** Bonus in logits for the text below a heading that asks the question, or is the part that it names; and the least confidence in it. */
 const bonusOfAsked = 5;
 const confidenceOfAsked = 0.85;
 /** Penalty in logits for a sentence that affirms what the question denies: it comes after all others that may answer. */
@@ -115,10 +117,11 @@ export async function rankSentences(
 ): Promise<Ranking> {
   const repetitions = asked.map((each) => repeatsOf(each));
   const repeats = (text: string) => repetitions.some((repeatsOne) => repeatsOne(text));
-  const all = answering(question, candidatesOf(question, passages)).filter(
+  const aligned = alignQuestion(question, passages);
+  const all = answering(question, candidatesOf(aligned, passages)).filter(
     ({ sentence }) => !repeats(sentence.text),
   );
-  const lexical = lexicalEvidence(question, all);
+  const lexical = lexicalEvidence(aligned, all);
   const chosen = all
     .map((candidate, index) => ({ candidate, words: lexical[index]! }))
     .toSorted((left, right) => worth(right.words) - worth(left.words))
@@ -131,9 +134,11 @@ export async function rankSentences(
     after,
     passage,
   }));
-  const named = namedDocuments(question, passages);
-  const isAsked = ({ heading }: Candidate) => asksTheSame(lastHeading(heading), question);
-  const { scores, promptTokens } = await reader.read(question, sentences, signal);
+  const named = namedDocuments(aligned, passages);
+  const isPart = namedPart(question);
+  const isAsked = ({ heading }: Candidate) =>
+    asksTheSame(lastHeading(heading), question) || (isPart?.(heading.split(' > ')) ?? false);
+  const { scores, promptTokens } = await reader.read(aligned, sentences, signal);
   const read = readerEvidence(scores);
   const denied = deniedBy(question);
   const ranked = chosen

@@ -126,6 +126,8 @@ export interface Candidate {
   readonly before: string;
   readonly after: string;
   readonly heading: string;
+  /** The innermost heading as it is shown: with the one above it, where it alone does not say what it is about. */
+  readonly label: string;
   /** The name of its document, without an extension. */
   readonly document: string;
   /** Its passage is below a heading of its document. */

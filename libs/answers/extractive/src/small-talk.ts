@@ -26,6 +26,7 @@ const openings: Phrases['openings'] = {
   complaint:
     'I am sorry. I can only show what the documents say: please ask in other words, or name the document.',
   withdrawal: 'No problem.',
+  beyond: 'I can only answer from documents, with their own sentences.',
 };
 
 const english: Phrases = {
@@ -48,6 +49,7 @@ const german: Phrases = {
     complaint:
       'Das tut mir leid. Ich kann nur zeigen, was in den Dokumenten steht: Bitte fragen Sie mit anderen Worten, oder nennen Sie das Dokument.',
     withdrawal: 'Kein Problem.',
+    beyond: 'Ich kann nur aus Dokumenten antworten, mit ihren eigenen Sätzen.',
   },
   ask: 'Fragen Sie mich nach Ihren Dokumenten.',
   empty: 'Es gibt noch keine Dokumente: Laden Sie welche hoch, und fragen Sie mich danach.',

@@ -89,7 +89,9 @@ function plain(name: string): string {
 
 /** The words of a name that tell documents apart; all of them if it has no others. */
 function wordsOf(name: string): string[] {
-  const all = plain(name).split(' ').filter(hasWord);
+  const all = plain(name)
+    .split(' ')
+    .filter((word) => hasWord(word) || /\p{N}/u.test(word));
   const telling = all.filter((word) => !fillers.has(word));
   return telling.length > 0 ? telling : all;
 }

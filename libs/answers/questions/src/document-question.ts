@@ -29,6 +29,7 @@ const summaries = [
 /** Questions that ask for the contents of a document, or about a topic. */
 const contents = [
   String.raw`what(?:'s|’s| is| does) ${name} (?:about|(?:say|contain|cover|describe)(?: overall| in general)?)`,
+  String.raw`what(?:'s|’s| is)(?: written| said)? (?:in|inside) ${name}`,
   String.raw`(?:worum|um was) geht(?: es|['’]?s)(?: hier)? (?:in|im) ${name}`,
   String.raw`was steht(?: alles)? (?:in|im) ${name}`,
 ];
@@ -74,14 +75,17 @@ export function documentQuestionOf(question: string): DocumentQuestion | undefin
       const found = form.exec(asked);
       if (!found) continue;
       const names = found.slice(1).map(readName);
-      if (names.every(({ text }) => hasWord(text) && !isPronoun.test(text))) return { kind, names, isLoose };
+      if (names.every(({ text }) => (hasWord(text) || /\p{N}/u.test(text)) && !isUnnamed.test(text)))
+        return { kind, names, isLoose };
     }
   return undefined;
 }
 
 /** Words in place of a name: the conversation says what they mean. */
-const isPronoun =
-  /^(?:this|that|it|them|these|those|everything|all|all of (?:it|them)|both|(?:(?:your|the|our|this) )?(?:conversation|chat|dialogue?|above|answer|last answer)|the following.*|es|das|alles|dies\w*)$/i;
+const isUnnamed = new RegExp(
+  String.raw`^(?:${noun}|this|that|it|them|these|those|everything|all|all of (?:it|them)|both|(?:(?:your|the|our|this) )?(?:conversation|chat|dialogue?|above|answer|last answer)|the following.*|es|das|alles|dies\w*)$`,
+  'i',
+);
 
 function readName(given: string): DocumentQuestion['names'][number] {
   const text = given.trim();

@@ -11,7 +11,11 @@ export interface DocumentTexts {
   readonly nothingDiffers: (one: string, other: string) => string;
   /** Before the first of many differences. */
   readonly more: (sentences: number) => string;
+  /** Before the first rows of a table. `heading`: maybe empty. */
+  readonly table: (heading: string, rows: number, shown: number) => string;
 }
+
+const named = (heading: string) => (heading === '' ? '' : `${heading}: `);
 
 const texts: Readonly<Record<Language, DocumentTexts>> = {
   en: {
@@ -21,6 +25,8 @@ const texts: Readonly<Record<Language, DocumentTexts>> = {
     onlyIn: (document) => `Only in ${document}:`,
     nothingDiffers: (one, other) => `No sentence differs between ${one} and ${other}.`,
     more: (sentences) => `The first differences; ${sentences} more sentences differ.`,
+    table: (heading, rows, shown) =>
+      `${named(heading)}A table of ${rows} rows${rows > shown ? ', of which the first are' : ''}:`,
   },
   de: {
     unknown: (name, nearest) =>
@@ -29,6 +35,8 @@ const texts: Readonly<Record<Language, DocumentTexts>> = {
     onlyIn: (document) => `Nur in ${document}:`,
     nothingDiffers: (one, other) => `Kein Satz unterscheidet sich zwischen ${one} und ${other}.`,
     more: (sentences) => `Die ersten Unterschiede; ${sentences} weitere Sätze unterscheiden sich.`,
+    table: (heading, rows, shown) =>
+      `${named(heading)}Eine Tabelle mit ${rows} Zeilen${rows > shown ? ', die ersten davon' : ''}:`,
   },
   fr: {
     unknown: (name, nearest) =>
@@ -38,6 +46,8 @@ const texts: Readonly<Record<Language, DocumentTexts>> = {
     onlyIn: (document) => `Seulement dans ${document} :`,
     nothingDiffers: (one, other) => `Aucune phrase ne diffère entre ${one} et ${other}.`,
     more: (sentences) => `Les premières différences ; ${sentences} autres phrases diffèrent.`,
+    table: (heading, rows, shown) =>
+      `${named(heading)}Un tableau de ${rows} lignes${rows > shown ? ', dont les premières' : ''} :`,
   },
   es: {
     unknown: (name, nearest) =>
@@ -46,6 +56,8 @@ const texts: Readonly<Record<Language, DocumentTexts>> = {
     onlyIn: (document) => `Solo en ${document}:`,
     nothingDiffers: (one, other) => `Ninguna frase difiere entre ${one} y ${other}.`,
     more: (sentences) => `Las primeras diferencias; difieren ${sentences} frases más.`,
+    table: (heading, rows, shown) =>
+      `${named(heading)}Una tabla de ${rows} filas${rows > shown ? ', de las que las primeras son' : ''}:`,
   },
   it: {
     unknown: (name, nearest) =>
@@ -54,6 +66,8 @@ const texts: Readonly<Record<Language, DocumentTexts>> = {
     onlyIn: (document) => `Solo in ${document}:`,
     nothingDiffers: (one, other) => `Nessuna frase è diversa tra ${one} e ${other}.`,
     more: (sentences) => `Le prime differenze; altre ${sentences} frasi sono diverse.`,
+    table: (heading, rows, shown) =>
+      `${named(heading)}Una tabella di ${rows} righe${rows > shown ? ', di cui le prime' : ''}:`,
   },
   nl: {
     unknown: (name, nearest) =>
@@ -62,6 +76,8 @@ const texts: Readonly<Record<Language, DocumentTexts>> = {
     onlyIn: (document) => `Alleen in ${document}:`,
     nothingDiffers: (one, other) => `Geen zin verschilt tussen ${one} en ${other}.`,
     more: (sentences) => `De eerste verschillen; nog ${sentences} zinnen verschillen.`,
+    table: (heading, rows, shown) =>
+      `${named(heading)}Een tabel van ${rows} rijen${rows > shown ? ', waarvan de eerste' : ''}:`,
   },
   pt: {
     unknown: (name, nearest) =>
@@ -70,6 +86,8 @@ const texts: Readonly<Record<Language, DocumentTexts>> = {
     onlyIn: (document) => `Somente em ${document}:`,
     nothingDiffers: (one, other) => `Nenhuma frase difere entre ${one} e ${other}.`,
     more: (sentences) => `As primeiras diferenças; mais ${sentences} frases diferem.`,
+    table: (heading, rows, shown) =>
+      `${named(heading)}Uma tabela de ${rows} linhas${rows > shown ? ', das quais as primeiras' : ''}:`,
   },
   pl: {
     unknown: (name, nearest) =>
@@ -78,6 +96,8 @@ const texts: Readonly<Record<Language, DocumentTexts>> = {
     onlyIn: (document) => `Tylko w ${document}:`,
     nothingDiffers: (one, other) => `Żadne zdanie nie różni się między ${one} a ${other}.`,
     more: (sentences) => `Pierwsze różnice; różni się jeszcze ${sentences} zdań.`,
+    table: (heading, rows, shown) =>
+      `${named(heading)}Tabela, liczba wierszy: ${rows}${rows > shown ? ', pierwsze z nich' : ''}:`,
   },
 };
 

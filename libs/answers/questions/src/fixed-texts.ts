@@ -12,6 +12,8 @@ export interface FixedTexts {
   readonly from: (source: string) => string;
   /** Names of the question that the documents do not have, in quotation marks. */
   readonly missing: (names: readonly string[]) => string;
+  /** Before the list of the documents that mention a topic; `isPartial`: there may be more. */
+  readonly mentions: (topic: string, isPartial: boolean) => string;
   /** Asks a model for this language. */
   readonly answerIn: string;
 }
@@ -24,6 +26,8 @@ const texts: Readonly<Record<Language, FixedTexts>> = {
     from: (source) => `From “${source}”`,
     missing: (names) =>
       `${listed(names, 'and')} ${names.length > 1 ? 'are' : 'is'} not mentioned in the documents that were found.`,
+    mentions: (topic, isPartial) =>
+      `“${topic}” is mentioned in${isPartial ? ', among others,' : ''} these documents:`,
     answerIn: 'Answer in English.',
   },
   de: {
@@ -33,6 +37,8 @@ const texts: Readonly<Record<Language, FixedTexts>> = {
     from: (source) => `Aus „${source}“`,
     missing: (names) =>
       `${listed(names, 'und')} ${names.length > 1 ? 'kommen' : 'kommt'} in den gefundenen Dokumenten nicht vor.`,
+    mentions: (topic, isPartial) =>
+      `„${topic}“ kommt${isPartial ? ' unter anderem' : ''} in diesen Dokumenten vor:`,
     answerIn: 'Antworte auf Deutsch.',
   },
   fr: {
@@ -42,6 +48,8 @@ const texts: Readonly<Record<Language, FixedTexts>> = {
     from: (source) => `Extrait de « ${source} »`,
     missing: (names) =>
       `${listed(names, 'et')} ${names.length > 1 ? 'ne sont pas mentionnés' : 'n’est pas mentionné'} dans les documents trouvés.`,
+    mentions: (topic, isPartial) =>
+      `« ${topic} » est mentionné${isPartial ? ' entre autres' : ''} dans ces documents :`,
     answerIn: 'Réponds en français.',
   },
   es: {
@@ -51,6 +59,8 @@ const texts: Readonly<Record<Language, FixedTexts>> = {
     from: (source) => `De «${source}»`,
     missing: (names) =>
       `${listed(names, 'y')} no ${names.length > 1 ? 'se mencionan' : 'se menciona'} en los documentos encontrados.`,
+    mentions: (topic, isPartial) =>
+      `«${topic}» se menciona${isPartial ? ', entre otros,' : ''} en estos documentos:`,
     answerIn: 'Responde en español.',
   },
   it: {
@@ -60,6 +70,8 @@ const texts: Readonly<Record<Language, FixedTexts>> = {
     from: (source) => `Da «${source}»`,
     missing: (names) =>
       `${listed(names, 'e')} non ${names.length > 1 ? 'sono menzionati' : 'è menzionato'} nei documenti trovati.`,
+    mentions: (topic, isPartial) =>
+      `«${topic}» è menzionato${isPartial ? ' tra l’altro' : ''} in questi documenti:`,
     answerIn: 'Rispondi in italiano.',
   },
   nl: {
@@ -69,6 +81,8 @@ const texts: Readonly<Record<Language, FixedTexts>> = {
     from: (source) => `Uit “${source}”`,
     missing: (names) =>
       `${listed(names, 'en')} ${names.length > 1 ? 'worden' : 'wordt'} niet genoemd in de gevonden documenten.`,
+    mentions: (topic, isPartial) =>
+      `“${topic}” wordt${isPartial ? ' onder andere' : ''} genoemd in deze documenten:`,
     answerIn: 'Antwoord in het Nederlands.',
   },
   pt: {
@@ -78,6 +92,8 @@ const texts: Readonly<Record<Language, FixedTexts>> = {
     from: (source) => `De “${source}”`,
     missing: (names) =>
       `${listed(names, 'e')} não ${names.length > 1 ? 'são mencionados' : 'é mencionado'} nos documentos encontrados.`,
+    mentions: (topic, isPartial) =>
+      `“${topic}” é mencionado${isPartial ? ', entre outros,' : ''} nestes documentos:`,
     answerIn: 'Responda em português.',
   },
   pl: {
@@ -86,6 +102,8 @@ const texts: Readonly<Record<Language, FixedTexts>> = {
     closestIn: (source) => `Najbliższy fragment, w „${source}”:`,
     from: (source) => `Z „${source}”`,
     missing: (names) => `W znalezionych dokumentach nie ma: ${listed(names, 'i')}.`,
+    mentions: (topic, isPartial) =>
+      `„${topic}” występuje${isPartial ? ' między innymi' : ''} w tych dokumentach:`,
     answerIn: 'Odpowiedz po polsku.',
   },
 };

@@ -8,4 +8,5 @@ export { smallTalkTopic, type SmallTalkTopic } from './small-talk-topic.js';
 export { documentTexts, type DocumentTexts } from './document-texts.js';
 export { documentQuestionOf, type DocumentQuestion } from './document-question.js';
 export { matchDocumentName, type NamedDocument, type NamedMatch } from './document-names.js';
+export { mentionedIn } from './listing-question.js';
 export { asksForSummary, hasWord } from './summary-question.js';

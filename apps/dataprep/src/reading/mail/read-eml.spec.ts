@@ -108,3 +108,27 @@ it('reads a saved page', async () => {
   expect(blocks.at(-1)?.text).toBe('Über deck.');
   expect(warnings).toBeUndefined();
 });
+
+describe('an answer', () => {
+  it('quotes earlier mails as texts of their own, below who wrote them', async () => {
+    const { blocks } = await read([
+      ...head,
+      '',
+      'We take the electric one. The chimney of the other one costs more than',
+      'the oven.',
+      '',
+      '> On 3 May 2026, Ada wrote:',
+      '> I would prefer wood, but nobody wants to carry logs in February or in',
+      '> March.',
+      '>> On 2 May 2026, Ben wrote:',
+      '>> Wood: 2,900 euros.',
+    ]);
+    expect(blocks.slice(2).map(({ kind, text }) => [kind, text])).toEqual([
+      ['paragraph', 'We take the electric one. The chimney of the other one costs more than the oven.'],
+      ['heading', 'On 3 May 2026, Ada wrote'],
+      ['paragraph', 'I would prefer wood, but nobody wants to carry logs in February or in March.'],
+      ['heading', 'On 2 May 2026, Ben wrote'],
+      ['paragraph', 'Wood: 2,900 euros.'],
+    ]);
+  });
+});

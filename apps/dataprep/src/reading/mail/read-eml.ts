@@ -10,6 +10,7 @@ import {
 } from '../parsed-document.js';
 import { readHtml } from '../read-html.js';
 import { readPlainText } from '../read-plain-text.js';
+import { withEarlierMails, withoutQuoteMarks } from './quoted-mail.js';
 
 /** Limit for the attachments of a mail that are read. */
 const maxAttachments = 100;
@@ -31,8 +32,10 @@ export async function readEml(
   const facts = factsOf(mail, date);
   if (facts) blocks.push({ kind: 'paragraph', text: facts });
   const { text, html } = mail;
-  const body = text?.trim() ? readPlainText(text) : readHtml(html ?? '', { keepRevisions });
-  for (const block of body.blocks) blocks.push(block);
+  const body = text?.trim()
+    ? readPlainText(withoutQuoteMarks(text))
+    : readHtml(html ?? '', { keepRevisions });
+  for (const block of withEarlierMails(body.blocks)) blocks.push(block);
   const attached = await readAttachments(mail.attachments, { keepRevisions }, readPart);
   for (const block of attached.blocks) blocks.push(block);
   const warnings = [...(body.warnings ?? []), ...attached.warnings];

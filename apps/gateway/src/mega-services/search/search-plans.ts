@@ -1,6 +1,12 @@
 import { maxQueryCharacters, withoutFiles } from '#platform/contracts';
 import type { CallOptions } from '#platform/messaging';
-import { chatTaskOf, condenseQuestion, smallTalkTopic, type SmallTalkTopic } from '#answers/questions';
+import {
+  chatTaskOf,
+  condenseQuestion,
+  mentionedIn,
+  smallTalkTopic,
+  type SmallTalkTopic,
+} from '#answers/questions';
 import { Inject, Injectable } from '@nestjs/common';
 import { asksForFiles } from '../../input-files/attached-files.js';
 import type { Conversation, MegaServiceRequest } from '../mega-service-request.js';
@@ -54,7 +60,9 @@ export class SearchPlans {
           { ...options, signal: stopping.signal },
         )
       : Promise.resolve({ queries: [] });
-    const question = isFollowUp ? condenseQuestion(turns) : query;
+    const condensed = isFollowUp ? condenseQuestion(turns) : query;
+    // The words around what documents have to mention find other documents.
+    const question = mentionedIn(condensed) ?? condensed;
     const asked = question.slice(0, maxQueryCharacters);
     const by = asked === query.slice(0, maxQueryCharacters) ? 'user' : 'words';
     return {

@@ -41,6 +41,11 @@ describe('tryWholeDocuments', () => {
   it.each([
     ['a topic', 'Summarize the travel rules', none],
     ['a topic of several documents', 'What is the handbook about?', several],
+    [
+      'two names of one document',
+      'What changed from version 2 to version 3?',
+      { names: [one.names[0], one.names[0]], passages: [passage] },
+    ],
     ['a part of a document', 'Summarize chapter 3 of handbook.md', none],
     [
       'a service that is away',

@@ -74,6 +74,9 @@ export async function wholeDocumentsOf(
     const match = names[index];
     return match && match.kind !== 'one' ? [{ ...match, name }] : [];
   });
+  // "What changed from version 2 to version 3?": both names are in the title of one document, which is searched.
+  const found = new Set(names.flatMap(({ documents }) => documents.map(({ id }) => id)));
+  if (unclear.length === 0 && found.size < names.length) return undefined;
   if (unclear.length === 0 && passages.length > 0) {
     const cut = names.flatMap(({ isCut, documents }) => (isCut ? documents.map(nameOf) : []));
     return { kind: asked.kind, passages, cut };

@@ -40,9 +40,77 @@ const rivers = source(
   'Tagus | Spain | 1,007 | 500 | Sierra de Albarracín | no',
 );
 
+const parts = source(
+  'Spare parts',
+  'Part | Fits | Price EUR | In stock',
+  'Blade | K1, K1 Plus | 18.90 | 40',
+  'Wheel | K1 | 24.50 | 7',
+  'Wide wheel | K1 Plus | 29.00 | 0',
+  'Cable | K1, K1 Plus | 22.00 | 3',
+);
+const usage = source(
+  'Usage 2025',
+  'Month | Site | kWh | Cost EUR',
+  'January | Mill | 400 | 90.00',
+  'January | Yard | 950 | 210.00',
+  'April | Mill | 300 | 70.00',
+  'April | Yard | 500 | 110.00',
+);
+const classes = source(
+  'Classes',
+  'Class | Teacher | Places | Booked | Hall floor m²',
+  'Pottery | Ines Molnar | 10 | 10 | 40',
+  'Yoga | Priya Nair | 18 | 12 | 90',
+  'Choir | Leah Brandt | 60 | 41 | 200',
+  'Bookkeeping | Sam Whitlow | 14 | 3 | 30',
+);
+const codes = source(
+  'Errors',
+  'status | code | meaning',
+  '402 | no_credit | the account has no credit left',
+  '404 | unknown | there is no such thing',
+  '409 | twice | it was done before',
+);
+const regale = source(
+  'Preisliste',
+  'Artikel | Holz | Preis in Euro',
+  'Regal | Kiefer | 690,00',
+  'Regal | Nussbaum | 1.350,00',
+  'Tisch | Eiche | 1.890,00',
+  'Hocker | Buche | 145,00',
+);
+
 const valueOf = (question: string, ...tables: TableSource[]) => answerFromTables(question, tables)?.value;
 
 describe('answerFromTables', () => {
+  it.each([
+    ['How many parts fit the K1 Plus?', parts, '3'],
+    ['Which parts fit the K1?', parts, 'Blade, Wheel, Cable'],
+    ['What is the second most expensive part?', parts, 'Wheel'],
+    ['Which part is the third cheapest?', parts, 'Wheel'],
+    ['Top 3 most expensive parts', parts, 'Wide wheel, Wheel, Cable'],
+    ['What is the median price of the parts?', parts, '23.25'],
+    ['What is the second longest river?', rivers, 'Rhine'],
+    ['What percentage of the rivers is navigable?', rivers, '60 %'],
+    ['What percentage of orders was cancelled?', orders, '16.7 %'],
+    ['How many kWh did the mill use in April?', usage, '300'],
+    ['How much energy did the yard use in total?', usage, '1450'],
+    ['What does status 402 mean?', codes, 'the account has no credit left'],
+    ['What is the average hall floor size?', classes, '90'],
+    ['Was kostet ein Regal aus Nussbaum?', regale, '1.350,00'],
+    ['Welcher Artikel ist der zweitteuerste?', regale, 'Regal'],
+  ])('reads lists in cells, ranks, medians, shares, months as names: %s', (question, table, value) => {
+    expect(valueOf(question, table)).toBe(value);
+  });
+
+  it.each([
+    ['How many places are left in Yoga?', classes],
+    ['In which month did the mill use the least water?', usage],
+    ['What percentage of the booked parts fits the K1 and costs 20 euros?', parts],
+  ])('does not guess: %s', (question, table) => {
+    expect(valueOf(question, table)).toBeUndefined();
+  });
+
   it.each([
     ['What is the response time of Comfort?', '48 hours'],
     ['How much is Premium per year?', '179 €'],
@@ -114,7 +182,6 @@ describe('answerFromTables', () => {
     [plans, 'What does it cost?'],
     [orders, 'Which orders have the same date?'],
     [plans, 'What was the price of Basic before?'],
-    [orders, 'What percentage of orders was cancelled?'],
     [orders, 'Who is our best customer?'],
     [rivers, 'Which river is deeper, the Rhine or the Seine?'],
     [rivers, 'Who discovered the Danube?'],

@@ -29,8 +29,11 @@ export function compute(plan: Plan, table: Table): Result | undefined {
       return { values: [String(rows.length)], rows, skipped: 0 };
     case 'different':
       return { values: [String(distinctCells(table, rows, [operation.column]).length)], rows, skipped: 0 };
+    case 'share':
+      return share(rows, all.length);
     case 'sum':
     case 'mean':
+    case 'median':
       return aggregate(operation, table, rows);
     case 'extreme':
       return extreme(operation, table, rows, targets);
@@ -91,7 +94,13 @@ function distinctCells(table: Table, rows: readonly number[], columns: readonly 
   return [...new Set(rows.map((row) => textOf(table, row, columns)).filter((text) => text !== ''))];
 }
 
-type Numeric = Extract<Operation, { kind: 'sum' | 'mean' }>;
+function share(rows: readonly number[], all: number): Result | undefined {
+  if (rows.length === 0) return undefined;
+  const percent = ((100 * rows.length) / all).toFixed(1).replace(/\.0$/, '');
+  return { values: [`${percent} %`], rows, skipped: 0 };
+}
+
+type Numeric = Extract<Operation, { kind: 'sum' | 'mean' | 'median' }>;
 
 function aggregate({ kind, column }: Numeric, table: Table, rows: readonly number[]): Result | undefined {
   const used = rows.filter((row) => hasNumber(table.rows[row]!.values[column.index]!));
@@ -104,7 +113,7 @@ function aggregate({ kind, column }: Numeric, table: Table, rows: readonly numbe
 }
 
 function sumOf(
-  kind: 'sum' | 'mean',
+  kind: Numeric['kind'],
   column: Column,
   table: Table,
   rows: readonly number[],
@@ -116,15 +125,24 @@ function sumOf(
   if (dimensions.size > 1 || (kind === 'sum' && dimensions.has('%'))) return undefined;
   const [first] = numbers;
   const factor = units.size > 1 ? dimensionOf(first!.unit)[1] : 1;
-  const sum = numbers.reduce(
-    (total, value) => total + (units.size > 1 ? value.order / factor : value.number),
-    0,
-  );
+  const all = numbers.map((value) => (units.size > 1 ? value.order / factor : value.number));
   const decimals = Math.max(...numbers.map((value) => value.decimals));
-  const result = kind === 'sum' ? sum : sum / numbers.length;
   const digits = kind === 'sum' ? Math.max(decimals, units.size > 1 ? 2 : 0) : Math.max(decimals, 2);
-  return withUnit(format(result, digits, column, kind === 'mean' && decimals < 2), table, rows, column);
+  const text = format(aggregates[kind](all), digits, column, kind !== 'sum' && decimals < 2);
+  return withUnit(text, table, rows, column);
 }
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+const aggregates: Readonly<Record<Numeric['kind'], (numbers: readonly number[]) => number>> = {
+  sum,
+  mean: (numbers) => sum(numbers) / numbers.length,
+  median: (numbers) => {
+    const sorted = numbers.toSorted((left, right) => left - right);
+    const middle = Math.floor(sorted.length / 2);
+    return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  },
+};
 
 /** A number with the separators of its column. `isShort`: without zeros at the end. */
 function format(number: number, decimals: number, { decimal }: Column, isShort: boolean): string {
@@ -144,7 +162,7 @@ function withUnit(text: string, table: Table, rows: readonly number[], { index }
 type Extreme = Extract<Operation, { kind: 'extreme' }>;
 
 function extreme(
-  { column, direction, count }: Extreme,
+  { column, direction, count, rank }: Extreme,
   table: Table,
   rows: readonly number[],
   targets: readonly Column[],
@@ -156,8 +174,12 @@ function extreme(
   const sorted = known.toSorted(
     (left, right) => sign * (orders.get(left)! - orders.get(right)!) || left - right,
   );
-  const last = orders.get(sorted[Math.min(count, sorted.length) - 1]!)!;
-  const best = sorted.filter((row, index) => index < count || orders.get(row) === last);
+  const places = [...new Set(sorted.map((row) => orders.get(row)!))];
+  if (rank > places.length) return undefined;
+  const from = sorted.findIndex((row) => orders.get(row) === places[rank - 1]);
+  const ranked = sorted.slice(from);
+  const last = orders.get(ranked[Math.min(count, ranked.length) - 1]!)!;
+  const best = ranked.filter((row, index) => index < count || orders.get(row) === last);
   return { values: named(table, best, targets), rows: best, skipped: rows.length - known.length };
 }
 
@@ -180,6 +202,8 @@ function group({ column, sum, direction }: Group, table: Table, rows: readonly n
   const totals = [...groups.values()].map(({ total }) => total);
   const best = direction === 'max' ? Math.max(...totals) : Math.min(...totals);
   const chosen = [...groups].filter(([, { total }]) => total === best);
+  // That all have as many says nothing.
+  if (chosen.length === groups.size && groups.size > 1) return undefined;
   const text = sum ? format(best, 2, column, false) : String(best);
   return {
     values: chosen.map(([name]) => `${name} (${text})`),

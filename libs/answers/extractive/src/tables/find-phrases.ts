@@ -31,16 +31,21 @@ export function findCues(words: readonly Word[], marks: Marks, { cues }: Ready):
   const found = new Map<Cue, Span>();
   for (let start = 0; start < words.length; start += 1) {
     const cue = phraseAt(words, start, cues);
+    // `what does this mean`
+    const isVerb = cue?.meaning === 'mean' && words[start]?.text === 'mean' && asksMeaning(words);
     // An instruction begins a question; `name` and `count` in the middle are nouns.
     const isPlaced =
       cue?.meaning !== 'list' ||
       start === 0 ||
       words[start - 1]?.text === 'please' ||
       words[start - 1]?.text === 'bitte';
-    if (cue && isPlaced && marks.take(cue.span, 'cue')) found.set(cue.meaning, cue.span);
+    if (cue && isPlaced && !isVerb && marks.take(cue.span, 'cue')) found.set(cue.meaning, cue.span);
   }
   return found;
 }
+
+const asksMeaning = (words: readonly Word[]) =>
+  words.some(({ text }, at) => text === 'what' && ['does', 'do', 'did'].includes(words[at + 1]?.text ?? ''));
 
 /** `in stock`, `sold out`, where a column says this. */
 export function findPresence(
@@ -110,8 +115,15 @@ export function findExtremes(finding: Finding): ExtremeMention[] {
     if (!extreme) return [];
     const near = countNear(words, extreme, marks, language);
     if (near.span) marks.take(near.span, 'count');
-    return [{ ...extreme, count: near.count }];
+    const place = { start: start - 1, end: start };
+    const rank = language.ordinals.get(words[place.start]?.text ?? '');
+    if (rank !== undefined) marks.take(place, 'count');
+    return [{ ...extreme, count: near.count, rank: rank ?? 1 }];
   });
+  // `top 3 most expensive`: the first one only counts.
+  const [top, own] = found;
+  if (top?.isGeneral && own && found.length === 2 && own.start <= top.end + 1)
+    return [{ ...own, count: Math.max(top.count, own.count) }];
   // `most recently`: one extreme of time.
   const isPartOfTime = (one: ExtremeMention) =>
     found.some((other) => other.isTime && !one.isTime && other.start === one.end);
@@ -124,7 +136,7 @@ function extremeAt(
 ): ExtremeMention | undefined {
   const { text } = words[start]!;
   const span = { start, end: start + 1 };
-  const base = { kind: 'extreme' as const, count: 1, isTime: false };
+  const base = { kind: 'extreme' as const, count: 1, rank: 1, isTime: false };
   const isMost = language.maxima.has(text);
   const isExtreme = isMost || language.minima.has(text);
   const own = adjectives.find((one) => one.start === start && one.adjective?.form === 'superlative');

@@ -1,3 +1,4 @@
+import { monthOf } from './cells/date-value.js';
 import type { Ready } from './language/index.js';
 import type { Marks, ValueMention } from './mentions.js';
 import type { Table } from './cells/table.js';
@@ -7,6 +8,8 @@ import { isTypo, stem, stemsOf, type Word } from './cells/words.js';
 export interface CellWords {
   /** The stems of each cell with spaces around them, by column, then by row. */
   readonly texts: ReadonlyMap<number, readonly string[]>;
+  /** The stems of the elements of cells that list several, in columns of such cells. */
+  readonly elements: ReadonlyMap<number, readonly (readonly string[])[]>;
   /** All stems. */
   readonly vocabulary: ReadonlySet<string>;
 }
@@ -23,7 +26,25 @@ export function cellWordsOf({ columns, rows }: Table): CellWords {
   const texts = new Map(
     named.map(({ index }) => [index, rows.map(({ cells }) => textOfCell(cells[index]!))]),
   );
-  return { texts, vocabulary };
+  const elements = new Map(
+    named.flatMap(({ index }) => {
+      const lists = rows.map(({ cells }) => cells[index]!.split(listSeparator));
+      return isListColumn(lists) ? [[index, lists.map((list) => list.map(textOfCell))] as const] : [];
+    }),
+  );
+  return { texts, elements, vocabulary };
+}
+
+/** What separates the elements of a cell: `S3, S3 Wide`. */
+const listSeparator = /\s*[,;/|]\s*|\s+(?:and|und)\s+/u;
+
+/** Whether cells list elements: some have several, and most of the elements are in more than one row. */
+function isListColumn(lists: readonly (readonly string[])[]): boolean {
+  if (lists.every(({ length }) => length < 2)) return false;
+  const counts = new Map<string, number>();
+  for (const list of lists) for (const one of list) counts.set(one, (counts.get(one) ?? 0) + 1);
+  const repeated = [...counts.values()].filter((count) => count > 1).length;
+  return repeated > counts.size / 2;
 }
 
 const maxPhrase = 10;
@@ -35,19 +56,37 @@ export function findWholeValues(
   marks: Marks,
   language: Ready,
 ): ValueMention[] {
-  const byText = new Map<string, Map<number, Set<number>>>();
-  for (const [column, list] of cells.texts)
-    for (const [row, text] of list.entries()) {
-      if (text.length < 3) continue;
-      const rowsOf = getOrAdd(byText, text.slice(1, -1), () => new Map<number, Set<number>>());
-      getOrAdd(rowsOf, column, () => new Set<number>()).add(row);
-    }
+  const byText = wholeCells(cells);
   return spansOf(words.length, maxPhrase).flatMap((span) => {
     const rows = byText.get(textOf(words, span));
     if (!rows || (span.end - span.start === 1 && isEmptyWord(words[span.start]!, language))) return [];
     if (!marks.take(span, 'value')) return [];
     return [{ kind: 'value' as const, ...span, rows, isWhole: true, isNegated: false, isTypo: false }];
   });
+}
+
+/** The rows of each whole cell, and of each element of a cell that lists several: by its text, then by its column. */
+function wholeCells({ texts, elements }: CellWords): Map<string, Map<number, Set<number>>> {
+  const byText = new Map<string, Map<number, Set<number>>>();
+  for (const [column, list] of texts)
+    for (const [row, text] of list.entries())
+      for (const one of new Set([text, ...(elements.get(column)?.[row] ?? [])])) {
+        if (one.length < 3) continue;
+        const rowsOf = getOrAdd(byText, one.slice(1, -1), () => new Map<number, Set<number>>());
+        getOrAdd(rowsOf, column, () => new Set<number>()).add(row);
+      }
+  return byText;
+}
+
+/** Cells that are the name of a month: `April` is a date only where no cell has this name. */
+export function findNamedTimes(
+  words: readonly Word[],
+  cells: CellWords,
+  marks: Marks,
+  language: Ready,
+): ValueMention[] {
+  const months = words.map((word) => (monthOf(word.text) === -1 ? { ...word, stem: '' } : word));
+  return findWholeValues(months, cells, marks, language);
 }
 
 /** Words of the question that are next to each other in cells: `first aid` of `First aid, refresher`. */

@@ -69,6 +69,8 @@ export interface ExtremeMention extends Span {
   readonly isGeneral: boolean;
   /** Number of rows that are asked for. */
   readonly count: number;
+  /** The place in the order, from 1: 2 of `second highest`. */
+  readonly rank: number;
 }
 
 /** What a question over a table contains. */

@@ -31,7 +31,9 @@ export function operationOf(planning: Planning): Operation | undefined {
   if (cues.has('times')) return asked ? { kind: 'count' } : undefined;
   const comparison = comparisonOf(planning);
   if (comparison) return comparison;
+  if (cues.has('share')) return predicates.list.length === 1 ? { kind: 'share' } : undefined;
   if (cues.has('mean')) return aggregate('mean', planning);
+  if (cues.has('median')) return aggregate('median', planning);
   if (extreme) return extremeOf(extreme, planning);
   if (asked?.meaning === 'count' || cues.has('count')) return countOf(planning);
   if (cues.has('sum')) return aggregate('sum', planning);
@@ -50,7 +52,7 @@ const isListing = ({ cues, asked }: Reading) =>
   (asked !== undefined && asked.start > 0 && asked.start <= 4 && asked.meaning !== 'degree');
 
 function aggregate(
-  kind: 'sum' | 'mean',
+  kind: 'sum' | 'mean' | 'median',
   { free, table, reading, language }: Planning,
 ): Operation | undefined {
   const column = firstColumn(free, isNumeric) ?? soleMeasure(table, reading, language);
@@ -104,19 +106,20 @@ function countOf({ reading, free, head, table, predicates }: Planning): Operatio
 
 function extremeOf(extreme: ExtremeMention, planning: Planning): Operation | undefined {
   const { free, table, reading, head, predicates } = planning;
-  const { direction, count } = extreme;
+  const { direction, count, rank } = extreme;
   const named = free.filter(({ adjective }) => !adjective);
   const after = named.filter(({ start }) => start >= extreme.end);
   const beside = after.filter(({ start, by }) => start <= extreme.end + 1 && by !== 'concept');
-  const of = (column: Column): Operation => ({ kind: 'extreme', column, direction, count });
+  const of = (column: Column): Operation => ({ kind: 'extreme', column, direction, count, rank });
   if (extreme.isTime) {
     const column = firstColumn(named, isTime) ?? firstColumn(after, isOrdered) ?? extreme.columns[0];
-    return column ? of(column) : { kind: 'end', direction, count };
+    if (column) return of(column);
+    return rank === 1 ? { kind: 'end', direction, count } : undefined;
   }
   const literal = firstColumn(beside, isOrdered);
   if (literal && (extreme.isGeneral || extreme.columns.includes(literal))) return of(literal);
   if (extreme.columns.length > 0 && !extreme.isGeneral) return of(extreme.columns[0]!);
-  const group = groupOf(extreme, planning);
+  const group = rank === 1 ? groupOf(extreme, planning) : undefined;
   if (group) return group;
   const near = after.filter(({ start }) => start <= extreme.end + 2);
   const others = named.filter((mention) => mention !== head);
@@ -192,6 +195,7 @@ function comparisonOf({ reading, free, predicates, table }: Planning): Operation
       column: degree.columns[0]!,
       direction: degree.adjective!.isHigh ? 'max' : 'min',
       count: 1,
+      rank: 1,
     };
   const isOrMore =
     isMore &&
@@ -200,6 +204,6 @@ function comparisonOf({ reading, free, predicates, table }: Planning): Operation
     column &&
     isNumeric(column);
   const less = reading.words.some(({ text }) => text === 'less' || text === 'weniger');
-  if (isOrMore) return { kind: 'extreme', column, direction: less ? 'min' : 'max', count: 1 };
+  if (isOrMore) return { kind: 'extreme', column, direction: less ? 'min' : 'max', count: 1, rank: 1 };
   return table.rows.length > 0 && cues.has('compare') ? { kind: 'cell' } : undefined;
 }

@@ -9,8 +9,13 @@ import { targetsOf } from './targets.js';
 
 /** Plans the answer to a question. Undefined where the question is not about this table, or is not understood. */
 export function planFor(reading: Reading, table: Table, language: Ready): Plan | undefined {
-  const { asked, cues } = reading;
-  if (asked?.meaning === 'why' || cues.has('share') || tooVague(reading) || isConditional(reading, language))
+  const { asked } = reading;
+  if (
+    asked?.meaning === 'why' ||
+    asksForRest(reading, table, language) ||
+    tooVague(reading) ||
+    isConditional(reading, language)
+  )
     return undefined;
   const head = headOf(reading);
   const predicates = predicatesOf({ reading, table, language, head });
@@ -31,6 +36,14 @@ export function planFor(reading: Reading, table: Table, language: Ready): Plan |
     coverage: coverageOf(reading),
     certainty: certaintyOf(reading, conditions),
   };
+}
+
+/** Whether a question asks for what is left of an amount, of which the table has what is taken. */
+function asksForRest({ words }: Reading, { columns }: Table, { rest, taken }: Ready): boolean {
+  return (
+    words.some(({ text }) => rest.has(text)) &&
+    columns.some(({ stems, kind }) => kind === 'number' && stems.some((stem) => taken.has(stem)))
+  );
 }
 
 /** Whether a question names neither a cell nor a column, or has several words that mean nothing here. */

@@ -9,12 +9,16 @@ export type Operation =
   | { readonly kind: 'cell' }
   | { readonly kind: 'count' }
   | { readonly kind: 'different'; readonly column: Column }
-  | { readonly kind: 'sum' | 'mean'; readonly column: Column }
+  | { readonly kind: 'sum' | 'mean' | 'median'; readonly column: Column }
+  /** The share of the rows that meet the condition. */
+  | { readonly kind: 'share' }
   | {
       readonly kind: 'extreme';
       readonly column: Column;
       readonly direction: 'max' | 'min';
       readonly count: number;
+      /** The place of the first shown row, from 1. */
+      readonly rank: number;
     }
   /** The first or the last row, in the order of the table. */
   | { readonly kind: 'end'; readonly direction: 'max' | 'min'; readonly count: number }

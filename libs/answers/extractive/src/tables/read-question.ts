@@ -1,7 +1,7 @@
-import { findConcepts, findHeaderWords, findTypos, findWholeHeaders } from './find-columns.js';
+import { columnsOf, findConcepts, findHeaderWords, findTypos, findWholeHeaders } from './find-columns.js';
 import { findDates, findNumbers } from './find-limits.js';
 import { findAsked, findCues, findExtremes, findNegations, findPresence } from './find-phrases.js';
-import { cellWordsOf, findParts, findVariants, findWholeValues } from './find-values.js';
+import { cellWordsOf, findNamedTimes, findParts, findVariants, findWholeValues } from './find-values.js';
 import type { Ready } from './language/index.js';
 import { Marks, type Reading } from './mentions.js';
 import type { Table } from './cells/table.js';
@@ -16,9 +16,10 @@ export function readQuestion(question: string, table: Table, language: Ready): R
   const marks = new Marks(words.length);
   const cells = cellWordsOf(table);
   const plain = { question, words, marks, language, adjectives: [] };
+  const values = findNamedTimes(words, cells, marks, language);
   const dates = findDates(plain);
   const longHeaders = findWholeHeaders(words, table, marks, { language, minWords: 2 });
-  const values = findWholeValues(words, cells, marks, language);
+  values.push(...findWholeValues(words, cells, marks, language));
   values.push(...findParts(words, cells, marks, { language, minWords: 2 }));
   const presences = findPresence(words, table, marks, language);
   const asked = findAsked(words, marks, language);
@@ -32,6 +33,7 @@ export function readQuestion(question: string, table: Table, language: Ready): R
   const negations = findNegations(words, marks, language);
   const parts = findHeaderWords(words, table, marks, language);
   values.push(...findParts(words, cells, marks, { language, minWords: 1 }));
+  takeMeasures(words, marks, language);
   takeFillers(words, marks, language);
   const typos = findTypos(words, table, marks);
   values.push(...findVariants(words, cells, marks, language));
@@ -74,10 +76,25 @@ function takeSubjects(
   return words.flatMap((word, start) => {
     const isHeader = table.columns.some(({ stems }) => stems.includes(word.stem));
     const isSubject = table.about.has(isHeader ? word.text : word.stem) && !language.fillers.has(word.text);
+    // `energy` of a file with this name asks for a column.
+    const isMeasured = language.concepts.some(
+      (concept) =>
+        concept.asked.has(word.stem) &&
+        columnsOf(concept, table).some(({ kind }) => kind === 'number' || kind === 'duration'),
+    );
     const isRow =
       !isHeader && (language.rowNouns.has(word.stem) || (isPersonal && language.personNouns.has(word.stem)));
-    return (isSubject || isRow) && marks.take({ start, end: start + 1 }, 'subject') ? [start] : [];
+    return ((isSubject && !isMeasured) || isRow) && marks.take({ start, end: start + 1 }, 'subject')
+      ? [start]
+      : [];
   });
+}
+
+/** `mirror size`: the noun after a column adds nothing. */
+function takeMeasures(words: readonly Word[], marks: Marks, { measures }: Ready): void {
+  for (const [start, { text }] of words.entries())
+    if (measures.has(text) && marks.at(start - 1) === 'column')
+      marks.take({ start, end: start + 1 }, 'filler');
 }
 
 function takeFillers(words: readonly Word[], marks: Marks, { fillers, joins }: Ready): void {

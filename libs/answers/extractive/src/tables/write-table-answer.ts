@@ -54,8 +54,11 @@ function explanation(plan: Plan, { rows, is }: Result, table: Table, say: Saying
       return joined(say.rows(rows.length, table.rows.length), where);
     case 'different':
       return joined(say.different(nameOf(operation.column)), where);
+    case 'share':
+      return joined(say.rows(rows.length, table.rows.length), where);
     case 'sum':
     case 'mean':
+    case 'median':
       return rows.length === 1 && operation.kind === 'sum'
         ? `${labels(rows[0]!)}, ${nameOf(operation.column)}`
         : joined(say[operation.kind](nameOf(operation.column), rows.length), where);
@@ -64,6 +67,7 @@ function explanation(plan: Plan, { rows, is }: Result, table: Table, say: Saying
         say.extreme(
           nameOf(operation.column),
           operation.direction,
+          operation.rank,
           textOf(table, rows[0]!, [operation.column]),
         ),
         where,

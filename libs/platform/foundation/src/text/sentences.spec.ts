@@ -74,6 +74,14 @@ describe('splitSentences', () => {
   });
 });
 
+it('keeps a German day with its month', () => {
+  expect(splitSentences('Vom 23. Dezember bis zum 6. Januar ist zu. Es sind 12. Das reicht.')).toEqual([
+    'Vom 23. Dezember bis zum 6. Januar ist zu. ',
+    'Es sind 12. ',
+    'Das reicht.',
+  ]);
+});
+
 it('counts what stands between spaces', () => {
   expect([' one,  two\n', '', ' \n'].map(countWords)).toEqual([2, 0, 0]);
 });

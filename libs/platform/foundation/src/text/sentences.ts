@@ -18,6 +18,10 @@ const beforeNumber = new Set(
  */
 const maybeEnd = new Set('inc ltd co corp jr sr dept est ave blvd rd bros univ assn'.split(' '));
 
+/** German months, whose day is an ordinal number: "am 6. Januar". */
+const afterOrdinal =
+  /^(?:januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|jahrhundert|lebensjahr|quartal|stock|klasse|auflage)(?!\p{L})/iu;
+
 /** Words that begin a sentence far more often than they continue a name. */
 const sentenceStarters = new Set(
   (
@@ -83,6 +87,7 @@ function continuesAfter(text: string, start: number, end: number, next: string):
   const isWhole = end - start <= lookBack;
   if (alwaysInside.has(abbreviation) || (isWhole && isListNumber(before))) return true;
   if (/^\d/.test(next)) return beforeNumber.has(abbreviation);
+  if (/^\d{1,2}$/.test(last)) return afterOrdinal.test(next);
   if (startsLikeSentence(next)) return false;
   return isInitials(last) || maybeEnd.has(abbreviation);
 }

@@ -97,9 +97,14 @@ export function wordsOf(text: string): Word[] {
   });
 }
 
+/** `zweithöchste`: the place in an order, and the superlative. */
+const rankedSuperlative = /^(zweit|dritt|viert)(\p{L}{3,}st(?:e[nrsm]?)?)$/u;
+
 const isAfterName = /^(?:what|who|where|when|which|how|that|it|there)'s$/;
 
 function expand(word: string): string[] {
+  const [, place, superlative] = rankedSuperlative.exec(word) ?? [];
+  if (place !== undefined) return [place, superlative!];
   if (!word.includes("'")) return [word];
   if (word === "can't") return ['can', 'not'];
   if (word === "won't") return ['will', 'not'];

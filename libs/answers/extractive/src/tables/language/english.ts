@@ -275,6 +275,12 @@ const concepts: readonly Concept[] = [
     asked: 'article product item model',
     kinds: ['text'],
   },
+  {
+    name: 'energy',
+    headers: 'energy electricity consumption usage kwh mwh wh',
+    asked: 'energy electricity consumption consume',
+    kinds: ['number'],
+  },
   { name: 'order', headers: 'order rental loan booking invoice', asked: 'booking purchase', kinds: ['text'] },
 ];
 
@@ -335,7 +341,9 @@ export const english: Language = {
     ['percentage', 'share'],
     ['share', 'share'],
     ['proportion', 'share'],
-    ['median', 'share'],
+    ['percent', 'share'],
+    ['fraction', 'share'],
+    ['median', 'median'],
   ],
   comparisons: [
     ['no more than', '<='],
@@ -457,6 +465,20 @@ export const english: Language = {
     hundred: 100,
     thousand: 1000,
   },
+  ordinals: {
+    second: 2,
+    third: 3,
+    fourth: 4,
+    fifth: 5,
+    sixth: 6,
+    '2nd': 2,
+    '3rd': 3,
+    '4th': 4,
+    '5th': 5,
+  },
+  measures: 'size level figure reading rate measurement',
+  rest: 'left free remaining unbooked vacant',
+  taken: 'booked taken sold reserved used occupied enrolled registered',
   rowNouns: 'item entry row record one thing line position case product article',
   personNouns: 'person employee colleague staff member worker people somebody anyone everyone man woman user',
   fillers:

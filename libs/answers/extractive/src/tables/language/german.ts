@@ -250,7 +250,8 @@ export const german: Language = {
     ['nenne', 'list'],
     ['prozentsatz', 'share'],
     ['anteil', 'share'],
-    ['median', 'share'],
+    ['prozent', 'share'],
+    ['median', 'median'],
   ],
   comparisons: [
     ['nicht mehr als', '<='],
@@ -304,7 +305,6 @@ export const german: Language = {
   or: 'oder noch',
   numbers: {
     null: 0,
-    ein: 1,
     zwei: 2,
     drei: 3,
     vier: 4,
@@ -321,6 +321,10 @@ export const german: Language = {
     fünfzig: 50,
     hundert: 100,
   },
+  ordinals: { zweit: 2, zweite: 2, zweiten: 2, dritt: 3, dritte: 3, dritten: 3, viert: 4, vierte: 4 },
+  measures: 'größe höhe stand wert angabe',
+  rest: 'frei übrig verbleibend',
+  taken: 'gebucht belegt verkauft reserviert vergeben besetzt',
   rowNouns: 'eintrag zeile artikel ding stück produkt posten',
   personNouns: 'person personen leute mitarbeiter mitarbeiterinnen kollegen mitglied mensch menschen',
   fillers:

@@ -51,11 +51,18 @@ function prepare(language: Language) {
       { adjective: wordsOf(adjective)[0]!.text, degree },
     ]),
   );
+  const ordinals = new Map(
+    Object.entries(language.ordinals).map(([word, number]) => [wordsOf(word)[0]!.text, number]),
+  );
   const { code, negativePrefix } = language;
   return {
     code,
     negativePrefix,
     numbers,
+    ordinals,
+    measures: wordSet(language.measures),
+    rest: wordSet(language.rest),
+    taken: new Set(stemList(language.taken)),
     irregular,
     concepts: language.concepts.map(readyConcept),
     asked: phrasesOf(language.asked),

@@ -33,7 +33,8 @@ export type Cue =
   | 'list'
   | 'rank'
   | 'times'
-  | 'share';
+  | 'share'
+  | 'median';
 
 /** What a question word asks for. */
 export type Asked = 'person' | 'date' | 'place' | 'which' | 'what' | 'count' | 'amount' | 'degree' | 'why';
@@ -65,6 +66,13 @@ export interface Language {
   readonly and: string;
   readonly or: string;
   readonly numbers: Readonly<Record<string, number>>;
+  /** Words for the place in an order, with it: `second` highest. */
+  readonly ordinals: Readonly<Record<string, number>>;
+  /** Nouns that add nothing to the column before them: mirror `size`. */
+  readonly measures: string;
+  /** Words for what is left of an amount, and for headers of what is taken of it. */
+  readonly rest: string;
+  readonly taken: string;
   /** Words for a row of any table. */
   readonly rowNouns: string;
   /** Words for persons. */

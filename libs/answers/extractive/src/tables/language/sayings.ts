@@ -6,7 +6,8 @@ export interface Sayings {
   readonly rows: (count: number, all: number) => string;
   readonly sum: (column: string, rows: number) => string;
   readonly mean: (column: string, rows: number) => string;
-  readonly extreme: (column: string, direction: 'max' | 'min', value: string) => string;
+  readonly median: (column: string, rows: number) => string;
+  readonly extreme: (column: string, direction: 'max' | 'min', rank: number, value: string) => string;
   readonly different: (column: string) => string;
   readonly group: (direction: 'max' | 'min', sum: string | undefined) => string;
   readonly difference: (column: string) => string;
@@ -21,6 +22,9 @@ export interface Sayings {
 const plural = (count: number) => (count === 1 ? 'row' : 'rows');
 const zeilen = (count: number) => (count === 1 ? 'Zeile' : 'Zeilen');
 
+const ordinal = (rank: number) =>
+  ['', '', 'second', 'third', 'fourth', 'fifth', 'sixth'][rank] ?? `${rank}th`;
+
 /** The sentences by the code of the language. */
 export const sayings: Readonly<Record<'en' | 'de', Sayings>> = {
   en: {
@@ -30,8 +34,9 @@ export const sayings: Readonly<Record<'en' | 'de', Sayings>> = {
     rows: (count, all) => `${count} of ${all} ${plural(all)}`,
     sum: (column, rows) => `the sum of ${column} over ${rows} ${plural(rows)}`,
     mean: (column, rows) => `the mean of ${column} over ${rows} ${plural(rows)}`,
-    extreme: (column, direction, value) =>
-      `the ${direction === 'max' ? 'highest' : 'lowest'} ${column}: ${value}`,
+    median: (column, rows) => `the median of ${column} over ${rows} ${plural(rows)}`,
+    extreme: (column, direction, rank, value) =>
+      `the ${rank > 1 ? `${ordinal(rank)} ` : ''}${direction === 'max' ? 'highest' : 'lowest'} ${column}: ${value}`,
     different: (column) => `different values of ${column}`,
     group: (direction, sum) =>
       `the ${direction === 'max' ? 'highest' : 'lowest'} ${sum === undefined ? 'number of rows' : `sum of ${sum}`}`,
@@ -49,8 +54,9 @@ export const sayings: Readonly<Record<'en' | 'de', Sayings>> = {
     rows: (count, all) => `${count} von ${all} ${zeilen(all)}`,
     sum: (column, rows) => `Summe von ${column} über ${rows} ${zeilen(rows)}`,
     mean: (column, rows) => `Mittelwert von ${column} über ${rows} ${zeilen(rows)}`,
-    extreme: (column, direction, value) =>
-      `${direction === 'max' ? 'höchster' : 'niedrigster'} Wert von ${column}: ${value}`,
+    median: (column, rows) => `Median von ${column} über ${rows} ${zeilen(rows)}`,
+    extreme: (column, direction, rank, value) =>
+      `${rank > 1 ? `${rank}.-` : ''}${direction === 'max' ? 'höchster' : 'niedrigster'} Wert von ${column}: ${value}`,
     different: (column) => `verschiedene Werte von ${column}`,
     group: (direction, sum) =>
       `${direction === 'max' ? 'höchste' : 'niedrigste'} ${sum === undefined ? 'Anzahl von Zeilen' : `Summe von ${sum}`}`,

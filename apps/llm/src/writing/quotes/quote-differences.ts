@@ -1,52 +1,17 @@
-import { countWords, gatherInTurns, sentencesIn } from '#platform/foundation';
+import { gatherInTurns } from '#platform/foundation';
 import type { RetrievedDocument } from '#platform/contracts';
 import { type DocumentTexts } from '#answers/questions';
-import { writeAnswer, type Answer } from '#answers/extractive';
-import { chooseCentral, dot } from './centrality.js';
-import { isTelling, type EmbedTexts } from './extractive-writer.js';
+import { writeAnswer } from '#answers/extractive';
+import { dot } from '../centrality.js';
+import type { EmbedTexts } from '../extractive-writer.js';
+import { blockOf, embedded, placesOf, type Place, type WholeAnswer } from './places.js';
 
-/** A sentence of a passage. `passage`: from 1. */
-interface Place {
-  text: string;
-  passage: number;
-  document: RetrievedDocument;
-}
-
-/** Sentences of a summary: one for so many of the document, within limits. */
-const perSentence = 12;
-const summarySentences = { min: 3, max: 8 };
 /** Limits for a comparison: sentences that changed, and sentences of one document alone. */
 const differences = { changed: 5, alone: 4 };
 /** Cosine similarity from which two sentences are two versions of one. */
 const sameSubject = 0.7;
-/** Longer sentences are lists. */
-const maxWords = 60;
 /** Sentences of one document that are compared. */
 const maxCompared = 600;
-
-/** A quoted answer about whole documents, and the tokens that the embedding model read. */
-interface WholeAnswer {
-  answer: Answer;
-  promptTokens: number;
-}
-
-/** The most central sentences of a document in their order, each with its passage; for models that quote. */
-export async function quoteSummary(
-  documents: readonly RetrievedDocument[],
-  embed: EmbedTexts,
-  signal: AbortSignal,
-): Promise<WholeAnswer> {
-  const all = await gatherInTurns(placesOf(documents), signal);
-  const telling = all.filter(({ text }) => isTelling(text));
-  const candidates = telling.length > 0 ? telling : all;
-  const { vectors, promptTokens } = await embedded(candidates, embed, signal);
-  const count = Math.ceil(candidates.length / perSentence);
-  const wanted = Math.min(summarySentences.max, Math.max(summarySentences.min, count));
-  const central = await chooseCentral(vectors, { count: wanted }, signal);
-  const order = central.toSorted((one, other) => one - other);
-  const blocks = order.flatMap((index) => (candidates[index] ? [blockOf('- ', candidates[index])] : []));
-  return { answer: writeAnswer('', blocks, 1), promptTokens };
-}
 
 /**
  * The sentences that differ between two documents: pairs about the same, then those of one document alone, each with its
@@ -85,34 +50,6 @@ export async function quoteDifferences(
   const left = pairs.length * 2 + onlyOld.length + onlyFresh.length - blocks.length;
   const opening = left > 0 ? texts.more(left) : '';
   return { answer: writeAnswer(opening, blocks, 1), promptTokens };
-}
-
-function* placesOf(documents: readonly RetrievedDocument[]): Generator<Place, void, void> {
-  for (const [index, document] of documents.entries())
-    for (const text of sentencesIn(document.text)) {
-      const words = countWords(text);
-      if (/\p{L}/u.test(text) && words >= 2 && words <= maxWords)
-        yield { text, passage: index + 1, document };
-    }
-}
-
-function blockOf(lead: string, { text, passage, document }: Place) {
-  return {
-    lead,
-    text,
-    answer: { start: 0, end: text.length },
-    quote: text,
-    passage,
-    documentId: document.id,
-  };
-}
-
-async function embedded(places: readonly Place[], embed: EmbedTexts, signal: AbortSignal) {
-  if (places.length === 0) return { vectors: [], promptTokens: 0 };
-  return embed(
-    places.map(({ text }) => text),
-    signal,
-  );
 }
 
 /** The sentences that another document does not have in other white space, case or punctuation. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { namedDocuments } from './named-documents.js';
-import { readPassages } from './sentence.js';
+import { readPassages } from '../sentence.js';
 
 const passage = (filename: string, title: string) => ({
   id: filename,

@@ -1,7 +1,8 @@
 import type { RetrievedDocument } from '#platform/contracts';
 import { documentTexts } from '#answers/questions';
 import { describe, expect, it } from 'vitest';
-import { quoteDifferences, quoteSummary } from './quote-whole.js';
+import { quoteDifferences } from './quote-differences.js';
+import { quoteSummary } from './quote-summary.js';
 
 const passage = (id: string, file: string, text: string): RetrievedDocument => ({
   id,
@@ -34,15 +35,56 @@ describe('quoteSummary', () => {
         `The observatory opens room ${'abcdefghijklmnopqrstuvwxyzäöüß'[index]} for visitors.`,
       ),
     );
-    const { answer, promptTokens } = await quoteSummary(documents, embed, signal);
+    const { answer, promptTokens } = await quoteSummary(documents, embed, signal, texts);
     expect(promptTokens).toBe(30);
-    expect(answer.citations).toHaveLength(3);
+    expect(answer.citations).toHaveLength(5);
     for (const { startIndex, endIndex, quote, documentId } of answer.citations) {
       expect(answer.text.slice(startIndex, endIndex)).toBe(quote);
       expect(documents.find(({ id }) => id === documentId)?.text).toContain(quote);
     }
     const places = answer.citations.map(({ documentId }) => Number(documentId.slice(1)));
     expect(places).toEqual(places.toSorted((one, other) => one - other));
+  });
+});
+
+describe('quoteSummary of sections', () => {
+  const inSection = (heading: string, ...sentences: string[]) =>
+    sentences.map((text, index) => {
+      const { metadata, ...rest } = passage(`${heading}${index}`, 'a.md', text);
+      return { ...rest, metadata: { ...metadata, title: 'Club', heading: `Club > ${heading}` } };
+    });
+
+  it('has a sentence of each, with its heading', async () => {
+    const documents = [
+      ...inSection(
+        'Fees',
+        'The fee of the club for adults is 140 euros.',
+        'The fee of the club for juniors is 60 euros.',
+      ),
+      ...inSection('Sauna', 'A builder begins with the work on 4 May.'),
+      ...inSection('Water', 'Tom reported what he measured in February.'),
+      ...inSection('Night', 'Swimming in the dark is on 21 June this time.'),
+    ];
+    const { answer } = await quoteSummary(documents, embed, signal, texts);
+    expect(answer.text.split('\n\n').map((line) => /^- (\w+): /.exec(line)?.[1])).toEqual([
+      'Fees',
+      'Sauna',
+      'Water',
+      'Night',
+    ]);
+  });
+
+  it('shows a table by its first rows and their number', async () => {
+    const rows = ['A', 'B', 'C', 'D'].map((name, index) => `Part: ${name}; Price: ${index}.50`);
+    const table = {
+      ...passage('t', 'parts.csv', rows.join('\n\n')),
+      metadata: { filename: 'parts.csv', blocks: 'rrrr' },
+    };
+    const { answer } = await quoteSummary([table], embed, signal, texts);
+    expect(answer.text).toBe(
+      'A table of 4 rows, of which the first are:\n\n| Part | Price |\n| --- | --- |\n| A | 0.50 |\n| B | 1.50 |\n| C | 2.50 |\n\n[1]',
+    );
+    expect(answer.citations).toHaveLength(1);
   });
 });
 

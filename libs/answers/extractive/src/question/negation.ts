@@ -1,4 +1,4 @@
-import { stemsOf } from './stems.js';
+import { stemsOf } from '../stems.js';
 
 /** Words that negate, in English and German. */
 const negation =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { missingNames } from './missing-names.js';
-import { readPassages } from './sentence.js';
+import { readPassages } from '../sentence.js';
 
 const metadata = { title: 'Garden pumps', filename: 'price-list.csv' };
 const passages = readPassages([
@@ -23,9 +23,18 @@ describe('missingNames', () => {
     ['Falcon price', []],
     ['Tell me. What Is The Price?', []],
     ['I looked. There is a lark. Can I buy it?', []],
-    ['Was kostet der Falke in Wien?', []],
+    ['Was kostet der Falke in Wien?', ['Falke', 'Wien']],
+    ['Was kosten die Gartenpumpen am Montag?', ['Gartenpumpen']],
+    ['Wie hoch ist der Preis des Lark?', []],
   ])('finds the names of "%s"', (question, names) => {
     expect(missingNames(question, passages)).toEqual(names);
+  });
+
+  it('knows German nouns by their parts', () => {
+    const text = 'Urlaubsanträge nimmt Frau Petersen an. Der Transporter fasst 5 Kubikmeter.';
+    const german = readPassages([{ id: 'd', text, score: 1, metadata: {} }]);
+    expect(missingNames('Wer nimmt den Urlaubsantrag für den Kleintransporter?', german)).toEqual([]);
+    expect(missingNames('Was kostet ein Kleiderschrank?', german)).toEqual(['Kleiderschrank']);
   });
 
   it('finds none without passages', () => {

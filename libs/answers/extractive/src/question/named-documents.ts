@@ -1,5 +1,5 @@
-import type { ReadPassage } from './sentence.js';
-import { stemsOf } from './stems.js';
+import type { ReadPassage } from '../sentence.js';
+import { stemsOf } from '../stems.js';
 
 /**
  * The documents of passages that a question names: the question has more words of their titles or file names than of

@@ -63,7 +63,7 @@ export function compares(question: string): boolean {
 
 /** Questions that one row of a table does not answer: the most, the first, a number of rows, a sum. */
 const overRows =
-  /\b(?:most|least|fewest|highest|lowest|largest|smallest|biggest|longest|shortest|oldest|youngest|newest|latest|earliest|cheapest|dearest|first|last|best|worst|total|sum|average|mean|altogether|overall|maximum|minimum)\b|\bmost expensive\b|^(?:and )?how many\b|\b(?:without|except|not|never|more than|less than|fewer than|at least|at most|over|under|above|below|between)\b/i;
+  /\b(?:most|least|fewest|highest|lowest|largest|smallest|biggest|longest|shortest|oldest|youngest|newest|latest|earliest|cheapest|dearest|first|last|best|worst|total|sum|average|(?<!\b(?:do|does|did)\b.{0,80})mean|altogether|overall|maximum|minimum)\b|\bmost expensive\b|^(?:and )?how many\b|\b(?:without|except|not|never|more than|less than|fewer than|at least|at most|over|under|above|below|between)\b/i;
 
 /** Whether the rows of a table have to be seen together for an answer. */
 export function asksOverRows(question: string): boolean {

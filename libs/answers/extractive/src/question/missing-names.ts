@@ -1,10 +1,15 @@
 import { escapePattern } from '#platform/foundation';
-import type { ReadPassage } from './sentence.js';
-import { stemsOf } from './stems.js';
+import type { ReadPassage } from '../sentence.js';
+import { stemsOf } from '../stems.js';
 
 /** Words with a capital letter that name nothing alone. */
 const noName =
   /^(?:I|I'm|I'd|I'll|I've|OK|FAQ|Mr|Mrs|Ms|Dr|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September|October|November|December|English|German)$/;
+/** German words with a capital letter that name nothing alone, or that texts write in many ways. */
+const noGermanName =
+  /^(?:Sie|Ihr|Ihre[nmrs]?|Ihnen|Mal|Art|Weise|Fall|Falle|Grund|Gründe|Frage|Uhr|Tage?n?|Jahre?n?|Monate?n?|Wochen?|Stunden?|Minuten?|Euro|Preise?|Kosten|Name|Namen|Personen?|Leute|Ort|Zeit|Datum|Zahl|Anzahl|Dinge?|Regeln?|Fristen?|Adresse|Nummer|Höhe|Größe|Länge|Gewicht|Menge|Unterschiede?|Dokumente?n?|Datei(?:en)?|Geld|Möglichkeit(?:en)?|Informationen|Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag|Deutsch|Englisch)$/u;
+/** Letters that a part of a German compound has. */
+const minPart = 5;
 /** Words of languages in which every noun has a capital letter. */
 const german =
   /(?<!\p{L})(?:der|die|das|den|dem|ein|eine|einen|ist|sind|wie|wer|wo|wann|warum|welche[rns]?|und|für|von|gibt)(?!\p{L})/iu;
@@ -19,13 +24,30 @@ function standsIn(text: string, name: string): boolean {
 }
 
 /**
- * The names of an English question that the passages, their headings and the names of their documents do not contain:
+ * Whether a German noun, or a part of it, stands in a text: `Urlaubsantrag` where the text has `Urlaub`, or the other way
+ * round.
+ */
+function hasPartOf(text: string, noun: string): boolean {
+  const plain = folded(noun).replace(/(?:en|er|e|n|s)$/u, '');
+  const words = folded(text).match(/\p{L}+/gu) ?? [];
+  return words.some(
+    (word) =>
+      word.includes(plain) ||
+      (word.length >= minPart && plain.includes(word.slice(0, Math.max(minPart, word.length - 2)))),
+  );
+}
+
+const folded = (text: string) => text.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '');
+
+/**
+ * The names of a question that the passages, their headings and the names of their documents do not contain:
  * words with a capital letter after the first word, and words with letters and digits. Empty if nearly all words have a
- * capital letter, and without passages.
+ * capital letter, and without passages. In a German question each noun counts, unless a part of it is known.
  */
 export function missingNames(question: string, passages: readonly ReadPassage[]): string[] {
   const isEmpty = passages.every(({ sentences }) => sentences.length === 0);
-  if (isEmpty || german.test(question)) return [];
+  if (isEmpty) return [];
+  const isGerman = german.test(question);
   const identifiers = [...question.matchAll(identifier)].map((found) => found[1] ?? found[0]);
   const words = question
     .split(/\s+/)
@@ -35,6 +57,7 @@ export function missingNames(question: string, passages: readonly ReadPassage[])
       index > 0 &&
       capitalized.test(word) &&
       !noName.test(word) &&
+      !(isGerman && noGermanName.test(word)) &&
       !beginsSentence(question, words[index - 1]!, word),
   );
   const asked = [...identifiers, ...(names.length > words.length / 2 ? [] : names)];
@@ -43,6 +66,7 @@ export function missingNames(question: string, passages: readonly ReadPassage[])
   const text = passages.map(textOf).join('\n').toLowerCase();
   const isKnown = (name: string) =>
     standsIn(text, name.toLowerCase()) ||
+    (isGerman && hasPartOf(text, name)) ||
     (/\p{L}/u.test(name) && stemsOf(name).every((stem) => known.has(stem)));
   return [...new Set(asked.filter((name) => !isKnown(name)))];
 }
