@@ -207,7 +207,7 @@ describe.each(present)('nano-chat, $engine graph', ({ engine, source }) => {
   it('interleaves concurrent requests', async () => {
     const order: string[] = [];
     const follow = async (name: string) => {
-      const parameters = { ignore_eos: true, max_tokens: 20 };
+      const parameters = { ignore_eos: true, max_tokens: 60 };
       for await (const event of generator.generate({ messages: 'Once', parameters }))
         if (event.text) order.push(name);
     };
