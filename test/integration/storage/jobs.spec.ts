@@ -158,7 +158,6 @@ describe('jobs', () => {
     expect(await documents.advance(share, { ended: [stored(0)], maxWeight: 1 }, conclude)).toEqual({
       state: 'unwanted',
     });
-    await jobs.failAbandoned(-1_000, failure);
     expect(await jobs.resume(id)).toBe(true);
     expect(await jobs.find(id)).toMatchObject({ state: 'queued', endedDocuments: 1 });
     expect(await claim(shareOf(id))).toEqual([1]);
@@ -167,32 +166,13 @@ describe('jobs', () => {
     expect(await jobs.find(id)).toMatchObject({ state: 'succeeded' });
   });
 
-  it('shares a job of an older version once its process has died', async () => {
-    const { id } = await create();
-    await exec('DELETE FROM ingest_job_documents WHERE job_id = $1', id);
-    await exec('UPDATE ingest_jobs SET documents = NULL WHERE id = $1', id);
-    const weightsOf = ({ files }: Files) => files.map(() => 1);
-    expect(await documents.findJobs({ ids: [] }, 5)).toEqual([]);
-    expect(await documents.shareWholeJobs(weightsOf)).toBe(0);
-    await jobs.pause(id);
-    expect(await impatient.shareWholeJobs(weightsOf)).toBe(0);
-    await jobs.resume(id);
-    expect(await documents.shareWholeJobs(weightsOf)).toBe(1);
-    expect(await documents.findJobs({ ids: [] }, 5)).toEqual([{ id, client: '', request, documents: 1 }]);
-    // A process of an older version stops: the job is not its own any more.
-    expect(await exec('SELECT FROM ingest_jobs WHERE id = $1 AND epoch = 2', id)).toBe(1);
-    await jobs.finish(id, { state: 'cancelled' });
-  });
-
-  it('refuses a job beyond a number of unfinished ones, and fails one that no process can continue', async () => {
+  it('refuses a job beyond a number of unfinished ones', async () => {
     const { id } = await create();
     const another = { progress: { stage: 'new' }, request, weights: [1] };
     const one = { ofOne: 1, ofAll: 100 };
     expect(await jobs.create(another, one)).toBeUndefined();
     expect(await jobs.create(another, { ofOne: 100, ofAll: 1 })).toBeUndefined();
-    await exec('UPDATE ingest_jobs SET request = NULL WHERE id = $1', id);
-    expect(await jobs.failAbandoned(3_600_000, failure)).toBe(0);
-    expect(await jobs.failAbandoned(-1_000, failure)).toBe(1);
+    await jobs.finish(id, { state: 'failed', error: failure });
     expect(await jobs.find(id)).toMatchObject({ state: 'failed', error: failure });
     const made = await jobs.create(another, one);
     await jobs.finish(made!.id, { state: 'cancelled' });

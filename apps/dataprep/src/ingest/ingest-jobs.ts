@@ -131,10 +131,7 @@ export class IngestJobs {
   }
 
   async #sweep(): Promise<void> {
-    const { jobs, documents, ingests } = this.parts;
-    await jobs.failAbandoned(this.abandonedAfterMs, withoutRequest().toBody());
-    await jobs.deleteOld();
-    await documents.shareWholeJobs((request) => ingests.sourcesOf(request).map(weightOf));
+    await this.parts.jobs.deleteOld();
     this.#join();
     await this.#joining;
   }
@@ -196,15 +193,10 @@ function tooMany(own: number): MegaNestError {
   return new MegaNestError('overloaded', { service: 'dataprep', detail, retryAfter: 30 });
 }
 
-function withoutRequest(): MegaNestError {
-  const detail = 'the process ended while it ran the job; incomplete documents were not stored';
-  return new MegaNestError('service_unavailable', { service: 'dataprep', detail });
-}
-
 /** The progress of a job of several documents counts its documents. */
 function toIngestJob({ progress, documents, endedDocuments, ...job }: Job<JobProgress>): IngestJob {
   const { latest } = progress;
-  const isCounted = latest && documents !== null && documents > 1 && job.finishedAt === null;
-  const counts = { completed: endedDocuments, total: documents ?? 0 };
+  const isCounted = latest && documents > 1 && job.finishedAt === null;
+  const counts = { completed: endedDocuments, total: documents };
   return { ...job, progress: isCounted ? { ...latest, ...counts } : latest };
 }

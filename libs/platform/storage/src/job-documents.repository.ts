@@ -74,37 +74,13 @@ export class JobDocuments<Progress extends object, Request extends object, Store
          GROUP BY client
        )
        SELECT id, job.client, request, documents FROM ingest_jobs AS job LEFT JOIN running USING (client)
-       WHERE finished_at IS NULL AND state <> 'paused' AND documents IS NOT NULL AND id <> ALL ($1::uuid[])
+       WHERE finished_at IS NULL AND state <> 'paused' AND id <> ALL ($1::uuid[])
          AND job.client <> ALL ($4::text[])
          AND EXISTS (SELECT FROM ingest_job_documents WHERE job_id = job.id AND ${isClaimable('$2')})
        ORDER BY coalesce(running.jobs, 0) + row_number() OVER (PARTITION BY job.client ORDER BY created_at), created_at
        LIMIT $3`,
       [[...except.ids], this.idleMs / 1_000, limit, [...(except.clients ?? [])]],
     );
-  }
-
-  /** Makes the documents of jobs of an older version whose process has died. Returns the number of jobs. */
-  async shareWholeJobs(weightsOf: (request: Request) => readonly number[]): Promise<number> {
-    return this.database.transaction(async (transaction) => {
-      const jobs = await transaction.query<{ id: string; request: Request }>(
-        `SELECT id, request FROM ingest_jobs
-         WHERE finished_at IS NULL AND state <> 'paused' AND documents IS NULL AND request IS NOT NULL
-           AND updated_at < now() - make_interval(secs => $1)
-         LIMIT 10 FOR UPDATE SKIP LOCKED`,
-        [this.idleMs / 1_000],
-      );
-      for (const { id, request } of jobs)
-        await transaction.execute(
-          `WITH shared AS (
-             UPDATE ingest_jobs SET documents = cardinality($2::smallint[]), epoch = epoch + 1, updated_at = now()
-             WHERE id = $1
-           )
-           INSERT INTO ingest_job_documents (job_id, position, weight)
-           SELECT $1, number - 1, weight FROM unnest($2::smallint[]) WITH ORDINALITY AS given (weight, number)`,
-          [id, [...weightsOf(request)]],
-        );
-      return jobs.length;
-    });
   }
 
   /**

@@ -11,8 +11,8 @@ export interface Job<Progress = Record<string, unknown>> {
   state: JobState;
   progress: Progress;
   error: ErrorBody | null;
-  /** Number of its documents; null for a job of an older version. */
-  documents: number | null;
+  /** Number of its documents. */
+  documents: number;
   /** Documents with an outcome. */
   endedDocuments: number;
   createdAt: string;
@@ -110,7 +110,7 @@ export class JobsRepository<
     if (!uuid.test(id)) return false;
     const touched = await this.database.execute(
       `UPDATE ingest_jobs SET state = 'paused', epoch = epoch + 1, updated_at = now()
-       WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND request IS NOT NULL`,
+       WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused'`,
       [id],
     );
     return touched > 0;
@@ -119,11 +119,8 @@ export class JobsRepository<
   /** Lets the processes work on a paused job again; false if it is not paused. */
   async resume(id: string): Promise<boolean> {
     if (!uuid.test(id)) return false;
-    // A job of an older version counts as abandoned, so that it gets its documents at once.
     const touched = await this.database.execute(
-      `UPDATE ingest_jobs SET state = 'queued',
-         updated_at = CASE WHEN documents IS NULL THEN now() - interval '1 day' ELSE now() END
-       WHERE id = $1::uuid AND state = 'paused'`,
+      `UPDATE ingest_jobs SET state = 'queued', updated_at = now() WHERE id = $1::uuid AND state = 'paused'`,
       [id],
     );
     return touched > 0;
@@ -146,20 +143,11 @@ export class JobsRepository<
       const [job] = await transaction.query<{ request: Request }>(
         `UPDATE ingest_jobs SET state = $2, progress = coalesce($3::jsonb, progress), error = $4::jsonb,
            updated_at = now(), finished_at = now()
-         WHERE id = $1::uuid AND finished_at IS NULL RETURNING coalesce(request, '{}'::jsonb) AS request`,
+         WHERE id = $1::uuid AND finished_at IS NULL RETURNING request`,
         [id, state, progress ? toPostgresJson(progress) : null, error ? toPostgresJson(error) : null],
       );
       return job?.request;
     });
-  }
-
-  /** Fails jobs without a request, which no process can continue, after `idleMs` without a report. */
-  async failAbandoned(idleMs: number, error: ErrorBody): Promise<number> {
-    return this.database.execute(
-      `UPDATE ingest_jobs SET state = 'failed', error = $2, updated_at = now(), finished_at = now()
-       WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1) AND request IS NULL`,
-      [idleMs / 1_000, toPostgresJson(error)],
-    );
   }
 
   private async rows(text: string, values: SqlValue[]): Promise<Job<Progress>[]> {

@@ -24,6 +24,7 @@ export async function runMigrations(transaction: Transaction, schema: string): P
   const found = await transaction.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
   if (found.length === 0) await transaction.query(`CREATE SCHEMA ${quoteIdentifier(schema)}`);
   await requireVectorExtension(transaction);
+  await renameStepsBeforeRelease(transaction, schema);
   const applied = await runner({
     dbClient: transaction.client,
     dir: import.meta.dirname,
@@ -42,8 +43,22 @@ export async function runMigrations(transaction: Transaction, schema: string): P
   return applied.map((migration) => migration.name);
 }
 
-function toMigrationUnit({ name, up, down }: StorageMigration) {
-  return { id: name, filePaths: [], actions: { up: unwrapped(up), down: unwrapped(down) } };
+/**
+ * Before the first release the schema had 22 steps. A database that has them all has the schema of today.
+ */
+async function renameStepsBeforeRelease(transaction: Transaction, schema: string): Promise<void> {
+  const table = `${quoteIdentifier(schema)}.meganest_migrations`;
+  const [found] = await transaction.query<{ oid: string | null }>('SELECT to_regclass($1) AS oid', [table]);
+  if (found?.oid === null) return;
+  const renamed = await transaction.execute(
+    `UPDATE ${table} SET name = '0001-schema' WHERE name = '0022-reading-reports'`,
+  );
+  if (renamed > 0)
+    await transaction.execute(`DELETE FROM ${table} WHERE name ~ '^00[012]' AND name <> '0001-schema'`);
+}
+
+function toMigrationUnit({ name, up }: StorageMigration) {
+  return { id: name, filePaths: [], actions: { up: unwrapped(up), down: false as const } };
 }
 
 function unwrapped(step: StorageMigration['up']) {
