@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { makeZip } from '../../../../test/fixtures/dataprep/make-zip.js';
 import type { PreparedDocument } from './prepare-document.js';
 import { inspectText, prepareSections, sectionsOfText } from './streamed-text.js';
 
@@ -35,6 +36,8 @@ describe('inspectText', () => {
     expect(await inspect(Buffer.from(longText), 'a.md')).toBeUndefined();
     expect(await inspect(Buffer.from(`<!doctype html>${longText}`))).toBeUndefined();
     expect(await inspect(Buffer.from(longText, 'utf16le'))).toBeUndefined();
+    const zip = makeZip({ 'a.bin': randomBytes(200_000) });
+    expect(await inspect(zip, 'a.docx')).toBeUndefined();
     await expect(inspect(Buffer.alloc(100_000))).rejects.toMatchObject({ code: 'unsupported_file' });
   });
 });

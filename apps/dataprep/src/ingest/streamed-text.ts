@@ -79,9 +79,15 @@ class ByteStatistics {
 
 /** Errors: unsupported_file for binary data. */
 function isPlainText(file: { filename: string; mimeType: string; bytes: Uint8Array }): boolean {
+  // The directory of a zip archive is at its end.
+  if (startsAsZip(file.bytes)) return false;
   if (detectType(file) !== 'text' || isUtf16(file.bytes)) return false;
   decodeText(file);
   return true;
+}
+
+function startsAsZip([first, second]: Uint8Array): boolean {
+  return first === 0x50 && second === 0x4b;
 }
 
 function decodes(decoder: InstanceType<typeof TextDecoder>, piece: Uint8Array): boolean {

@@ -1,5 +1,6 @@
 import { isText } from './decode-text.js';
 import { unpackFiles, zipEntryNames } from './archives/archive.js';
+import { isTar } from './archives/read-tar.js';
 import { unsupportedFile, type SourceFile } from './parsed-document.js';
 
 export type DocumentType =
@@ -20,11 +21,16 @@ export type DocumentType =
   | 'mbox'
   | 'srt'
   | 'notebook'
+  | 'org'
+  | 'rst'
+  | 'adoc'
+  | 'tex'
+  | 'archive'
   | 'picture';
 
 /** Supported types, for the error of an unsupported file. */
 export const supportedTypes =
-  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, mbox, mhtml, srt, vtt, ipynb, png, jpeg, webp, tiff';
+  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, mbox, mhtml, srt, vtt, ipynb, org, rst, adoc, tex, zip, tar, gz, png, jpeg, webp, tiff';
 
 const typesByExtension: Record<string, DocumentType> = {
   md: 'markdown',
@@ -53,6 +59,14 @@ const typesByExtension: Record<string, DocumentType> = {
   srt: 'srt',
   vtt: 'srt',
   ipynb: 'notebook',
+  org: 'org',
+  rst: 'rst',
+  rest: 'rst',
+  adoc: 'adoc',
+  asciidoc: 'adoc',
+  tex: 'tex',
+  latex: 'tex',
+  ltx: 'tex',
   png: 'picture',
   jpg: 'picture',
   jpeg: 'picture',
@@ -76,7 +90,7 @@ const signedTypes: ReadonlySet<DocumentType> = new Set([
 /** Extensions of files that are read as plain text. */
 const textExtensions = new Set(
   (
-    'txt text log rst org adoc tex yaml yml toml ini cfg conf env xml sql sh ' +
+    'txt text log yaml yml toml ini cfg conf env xml sql sh ' +
     'js mjs cjs ts tsx jsx py java kt go rs c h cc cpp hpp cs rb php swift scala lua r'
   ).split(' '),
 );
@@ -95,6 +109,14 @@ const typesByMime: Record<string, DocumentType> = {
   'application/x-ipynb+json': 'notebook',
   'application/x-ndjson': 'json-lines',
   'application/jsonl': 'json-lines',
+  'text/org': 'org',
+  'text/x-org': 'org',
+  'text/x-rst': 'rst',
+  'text/prs.fallenstein.rst': 'rst',
+  'text/asciidoc': 'adoc',
+  'application/x-tex': 'tex',
+  'application/x-latex': 'tex',
+  'text/x-tex': 'tex',
   'text/csv': 'csv',
   'text/tab-separated-values': 'csv',
 };
@@ -103,7 +125,6 @@ const pictureSignature = /^(?:\x89PNG|\xff\xd8\xff|II\*\0|MM\0\*|RIFF[^]{4}WEBP)
 
 const foreignSignatures: [signature: string, name: string][] = [
   ['GIF8', 'a GIF image'],
-  ['\x1f\x8b', 'a gzip archive'],
   ['7z\xbc\xaf', 'a 7-Zip archive'],
   ['Rar!', 'a RAR archive'],
   ['\x7fELF', 'a program'],
@@ -131,8 +152,10 @@ function extensionOf(filename: string): string {
 
 function typeBySignature({ bytes, filename }: SourceFile): DocumentType | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1');
-  if (head.includes('%PDF-')) return 'pdf';
+  // Archives first: the beginning of a file within them may look like another type.
   if (head.startsWith('PK\x03\x04')) return typeOfZip(bytes, filename);
+  if (head.startsWith('\x1f\x8b') || isTar(bytes)) return 'archive';
+  if (head.includes('%PDF-')) return 'pdf';
   if (head.startsWith('{\\rtf')) return 'rtf';
   if (pictureSignature.test(head)) return 'picture';
   const foreign = foreignSignatures.find(([signature]) => head.startsWith(signature));
@@ -157,12 +180,17 @@ function typeOfOpenDocument(bytes: Uint8Array, filename: string): DocumentType {
   throw unsupportedFile(filename, `it is an OpenDocument file without text. Supported: ${supportedTypes}`);
 }
 
+/** Names of files that are zip archives of one document. */
+const officeNames = /\.(?:docx|xlsx|pptx|odt|epub)$/i;
+
 function typeOfZip(bytes: Uint8Array, filename: string): DocumentType {
   const names = zipEntryNames(bytes, filename);
   const found = packedTypes.find(([prefix]) => names.some((name) => name.startsWith(prefix)));
   if (found) return found[1];
   if (names.includes('content.xml') && names.includes('mimetype')) return typeOfOpenDocument(bytes, filename);
-  throw unsupportedFile(filename, `it is a zip archive. Supported: ${supportedTypes}`);
+  if (officeNames.test(filename))
+    throw unsupportedFile(filename, 'its name says Office, its content is another zip archive');
+  return 'archive';
 }
 
 function typeByName({ bytes, filename, mimeType, fromWeb }: SourceFile): DocumentType {

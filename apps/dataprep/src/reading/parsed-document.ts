@@ -37,6 +37,7 @@ export type WarningCode =
   | 'hidden_part'
   | 'picture_skipped'
   | 'entry_skipped'
+  | 'include_skipped'
   | 'part_unreadable';
 
 /** What was read of a document. */
@@ -55,6 +56,8 @@ export interface ReadingFacts {
   pictures?: number;
   attachments?: number;
   mails?: number;
+  /** Files of an archive that were read. */
+  files?: number;
 }
 
 /** A file reduced to text with its structure. */

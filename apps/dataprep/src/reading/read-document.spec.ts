@@ -301,7 +301,24 @@ describe('json', () => {
       ['table-row', 'a: 1'],
       ['table-row', 'a: 2'],
     ]);
-    expect(await refusal('a.jsonl', '{"a":1}\n{"a":')).toContain('line 2');
+    const read = await readDocument({
+      filename: 'a.jsonl',
+      mimeType: '',
+      bytes: Buffer.from('{"a":1}\n{"b":\n{"a":2}'),
+    });
+    expect(read.blocks.map(({ text }) => text)).toEqual(['a: 1', 'a: 2', '{"b":']);
+    expect(read.warnings).toMatchObject([
+      { code: 'part_unreadable', message: expect.stringContaining('Line 2 ') },
+    ]);
+    expect(await refusal('a.jsonl', '\n{"a":\n{"b":')).toContain('line 2');
+  });
+
+  it.each([
+    ['comments', '{ // one\n "a": "b // c", /* two */ "d": 1 }', ['a: b // c', 'd: 1']],
+    ['commas at the end', '{"a": [1, 2,], "b": ",}",}', ['a: 1, 2', 'b: ,}']],
+    ['addresses', '// x\n{"a": "https://b.org/c"}', ['a: https://b.org/c']],
+  ])('reads JSON with %s', async (_case, source, expected) => {
+    expect((await outline('a.json', source)).map(([, text]) => text)).toEqual(expected);
   });
 
   it('refuses broken and bottomless JSON', async () => {

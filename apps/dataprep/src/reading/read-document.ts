@@ -1,9 +1,14 @@
 import { decodeText } from './decode-text.js';
 import { detectType, type DocumentType } from './detect-type.js';
+import { readFolder } from './archives/read-folder.js';
 import { readOdt } from './archives/read-odt.js';
 import { readEpub, readPptx } from './archives/read-office.js';
 import { readEml, readMbox } from './mail/read-eml.js';
 import { readHtml } from './read-html.js';
+import { readAdoc } from './markup/read-adoc.js';
+import { readOrg } from './markup/read-org.js';
+import { readRst } from './markup/read-rst.js';
+import { readTex } from './markup/read-tex.js';
 import { readJson, readJsonLines } from './read-json.js';
 import { readMarkdown } from './read-markdown.js';
 import { readPdf } from './pdf/read-pdf.js';
@@ -48,6 +53,7 @@ const fileReaders: Partial<Record<DocumentType, FileReader>> = {
   mbox: readMbox,
   rtf: readRtf,
   picture: readPicture,
+  archive: readFolder,
 };
 
 type TextReader = (text: string, options: ReadingOptions) => ParsedDocument;
@@ -61,6 +67,10 @@ const textReaders: Partial<Record<DocumentType, TextReader>> = {
   csv: readCsv,
   srt: readSrt,
   notebook: readNotebook,
+  org: readOrg,
+  rst: readRst,
+  adoc: readAdoc,
+  tex: readTex,
 };
 
 /** Reads a file of any supported type. Throws `unsupported_file`, which names the file and the reason. */

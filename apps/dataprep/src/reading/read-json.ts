@@ -1,5 +1,11 @@
-import { collapseWhitespace, type DocumentBlock, type ParsedDocument } from './parsed-document.js';
-import { parseJson, type JsonRecord, type JsonValue } from './text-formats/parse-json.js';
+import {
+  collapseWhitespace,
+  tidyLines,
+  type DocumentBlock,
+  type ParsedDocument,
+  type ReadingWarning,
+} from './parsed-document.js';
+import { parseJson, parseTolerantly, type JsonRecord, type JsonValue } from './text-formats/parse-json.js';
 
 /** A value with more words is prose: it becomes a paragraph, which chunking may split. */
 const proseWords = 30;
@@ -10,25 +16,46 @@ const maxDepth = 200;
  * section with its title or path as the heading.
  */
 export function readJson(source: string): ParsedDocument {
-  const value = parseJson(source.replace(/^\uFEFF/, ''));
+  const value = parseTolerantly(source.replace(/^\uFEFF/, ''));
   const title =
     isRecord(value) && typeof value.title === 'string' ? collapseWhitespace(value.title) : undefined;
   return { ...(title && { title }), blocks: blocksOf(value, [], 0) };
 }
 
-/** Reads JSON Lines as an array: one value per line. Errors: SyntaxError that names the line. */
+/** Limit for the broken lines that are named one by one. */
+const maxNamed = 20;
+
+/**
+ * Reads JSON Lines as an array: one value per line. A line that is not JSON stays as it is written, with a warning. Errors:
+ * SyntaxError that names the line if no line is JSON.
+ */
 export function readJsonLines(source: string): ParsedDocument {
-  const lines = source.replace(/^\uFEFF/, '').split(/\r?\n/);
-  const values = lines.flatMap((line, index) => (line.trim() ? [parseLine(line, index + 1)] : []));
-  return { blocks: blocksOf(values, [], 0) };
+  const values: JsonValue[] = [];
+  const broken: { text: string; number: number; reason: string }[] = [];
+  for (const [index, line] of source
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    if (line.trim() === '') continue;
+    try {
+      values.push(parseJson(line));
+    } catch (error) {
+      broken.push({ text: line, number: index + 1, reason: (error as Error).message });
+    }
+  }
+  const [first] = broken;
+  if (first && values.length === 0) throw new SyntaxError(`line ${first.number}: ${first.reason}`);
+  const kept = broken.map(({ text }): DocumentBlock => ({ kind: 'code', text: tidyLines(text) }));
+  const blocks = [...blocksOf(values, [], 0), ...kept];
+  return broken.length > 0 ? { blocks, warnings: brokenLines(broken) } : { blocks };
 }
 
-function parseLine(line: string, number: number): JsonValue {
-  try {
-    return parseJson(line);
-  } catch (error) {
-    throw new SyntaxError(`line ${number}: ${(error as Error).message}`, { cause: error });
-  }
+function brokenLines(broken: readonly { number: number; reason: string }[]): ReadingWarning[] {
+  const named = broken.slice(0, maxNamed).map(({ number }) => number);
+  const others = broken.length > named.length ? ` and ${broken.length - named.length} others` : '';
+  const lines = `${broken.length > 1 ? 'Lines' : 'Line'} ${named.join(', ')}${others}`;
+  const message = `${lines} ${broken.length > 1 ? 'are' : 'is'} not valid JSON and stored as written: ${broken[0]!.reason}`;
+  return [{ code: 'part_unreadable', message }];
 }
 
 function blocksOf(value: JsonValue, path: string[], depth: number): DocumentBlock[] {

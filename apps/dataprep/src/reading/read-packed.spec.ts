@@ -48,7 +48,7 @@ describe('docx', () => {
     });
   });
 
-  it.each([['readme.txt', 'a zip archive']])('says what a zip with %s is', async (entry, what) => {
+  it.each([['readme.txt', 'another zip archive']])('says what a zip with %s is', async (entry, what) => {
     await expect(read('a.docx', makeZip({ [entry]: 'x' }))).rejects.toMatchObject({
       code: 'unsupported_file',
       message: expect.stringContaining(what),

@@ -1,16 +1,26 @@
+import { isUtf8 } from 'node:buffer';
 import { posix } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { load } from 'cheerio';
+import { decoderOf } from '../encodings/encodings.js';
+import { guessEncoding } from '../encodings/guess-encoding.js';
 import { unsupportedFile, type ReadingLimits, type SourceFile } from '../parsed-document.js';
 
 /** One entry of a zip's central directory. Offsets and sizes in bytes. */
-interface ZipEntry {
+export interface ZipEntry {
   /** Path in the archive: with `/` between folders, and without a `/` or `./` in front. */
   name: string;
   method: number;
   packedBytes: number;
   /** Offset of the packed content. */
   start: number;
+  isEncrypted: boolean;
+}
+
+/** A file of an archive. Errors of `content`: a reason, worded for the end of a sentence. */
+export interface PackedFile {
+  path: string;
+  content(): Uint8Array;
 }
 
 const endRecordSize = 22;
@@ -55,8 +65,8 @@ function* unpackEach(
   }
 }
 
-/** Unpacks one entry; undefined if the content is larger than the rest of the limit. */
-function unpack(
+/** Unpacks one entry. Undefined if the content is larger than the rest of the limit. */
+export function unpack(
   bytes: Uint8Array,
   entry: ZipEntry,
   filename: string,
@@ -74,7 +84,7 @@ function unpack(
 }
 
 /** The entries of an archive. Throws `unsupported_file` if its directory is damaged. */
-function readDirectory(bytes: Uint8Array, filename: string): ZipEntry[] {
+export function readDirectory(bytes: Uint8Array, filename: string): ZipEntry[] {
   const view = viewOf(bytes);
   try {
     const end = findEndRecord(view);
@@ -94,10 +104,11 @@ function readEntries(bytes: Uint8Array, view: DataView, start: number, count: nu
   for (let index = 0; index < count; index += 1) {
     if (view.getUint32(offset, true) !== 0x02014b50) throw new RangeError('no directory entry');
     const nameLength = view.getUint16(offset + 28, true);
-    const storedName = new TextDecoder().decode(bytes.subarray(offset + 46, offset + 46 + nameLength));
+    const storedName = nameOf(bytes.subarray(offset + 46, offset + 46 + nameLength));
     const header = view.getUint32(offset + 42, true);
     entries.push({
       name: usualName(storedName),
+      isEncrypted: (view.getUint16(offset + 8, true) & 1) === 1,
       method: view.getUint16(offset + 10, true),
       packedBytes: view.getUint32(offset + 20, true),
       start: header + 30 + view.getUint16(header + 26, true) + view.getUint16(header + 28, true),
@@ -105,6 +116,13 @@ function readEntries(bytes: Uint8Array, view: DataView, start: number, count: nu
     offset += 46 + nameLength + view.getUint16(offset + 30, true) + view.getUint16(offset + 32, true);
   }
   return entries;
+}
+
+/** A name in UTF-8; older programs write it in the encoding of their language. */
+function nameOf(bytes: Uint8Array): string {
+  return isUtf8(bytes)
+    ? new TextDecoder().decode(bytes)
+    : decoderOf(guessEncoding(bytes).encoding).decode(bytes);
 }
 
 /** Some Windows programs write `\` between folders. */

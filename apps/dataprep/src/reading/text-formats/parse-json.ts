@@ -21,3 +21,27 @@ export function parseJson(source: string): JsonValue {
     ),
   ) as JsonValue;
 }
+
+/** A text, which stays; or a comment; or a comma ahead of the end of a list or an object. */
+const textOrComment = /"[^"\\\n]*(?:\\[^][^"\\\n]*)*"|\/\/[^\n]*|\/\*[^]*?\*\//g;
+const textOrComma = /"[^"\\\n]*(?:\\[^][^"\\\n]*)*"|,(?=\s*[\]}])/g;
+
+const keepText = (found: string) => (found.startsWith('"') ? found : ' ');
+
+/**
+ * Parses JSON as people write it in files of settings: with comments, and with a comma after the last value. Errors: the
+ * SyntaxError of the text as it is written.
+ */
+export function parseTolerantly(source: string): JsonValue {
+  try {
+    return parseJson(source);
+  } catch (error) {
+    const plain = source.replaceAll(textOrComment, keepText).replaceAll(textOrComma, keepText);
+    if (plain === source || !(error instanceof SyntaxError)) throw error;
+    try {
+      return parseJson(plain);
+    } catch {
+      throw error;
+    }
+  }
+}

@@ -21,7 +21,7 @@ export interface PdfFont {
   /** True for a font that the file does not contain. */
   missingFile?: boolean;
   /** The characters of codes; with `firstChar` if the file says nothing about them. */
-  toUnicode?: object;
+  toUnicode?: Readonly<Record<string, unknown>>;
 }
 
 /** Characters that a single glyph paints as several, and compatibility forms of others. */
@@ -35,12 +35,18 @@ const unreadable = /[^\P{Cc}\s]|[\p{Co}\ufffd]/u;
  */
 export function textOfGlyph(glyph: PdfGlyph, font: PdfFont | undefined): string | undefined {
   const { unicode, originalCharCode } = glyph;
-  if (font && numbersGlyphs(font)) return undefined;
+  if (font && (numbersGlyphs(font) || isNul(font, originalCharCode))) return undefined;
   const isGuess = unicode === String.fromCharCode(originalCharCode) || unreadable.test(unicode);
   const name = isGuess ? font?.differences?.[originalCharCode] : undefined;
   const text = (name && lettersOfName(name)) || unicode;
   if (unreadable.test(text)) return undefined;
   return compatible.test(text) ? text.normalize('NFKC') : text;
+}
+
+/** Whether the file says that a code is the character NUL, which pdf.js shows as a space. */
+function isNul({ toUnicode }: PdfFont, code: number): boolean {
+  const characters = toUnicode?.['_map'] as Record<number, string> | undefined;
+  return characters?.[code] === '\u0000';
 }
 
 /** Whether the codes of a font are the numbers of its glyphs, and the file does not say which characters these are. */
