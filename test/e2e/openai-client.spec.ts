@@ -251,16 +251,16 @@ describe('completions through the official client', () => {
   });
 
   it.each([
-    [{ prompt: '' }, 'prompt'],
-    [{ prompt: [] }, 'prompt'],
-    [{ prompt: ['a', ''] }, 'prompt[1]'],
-    [{ prompt: [9_999_999] }, 'prompt'],
-    [{ max_tokens: 0 }, 'max_tokens'],
-    [{ suffix: 'end' }, 'suffix'],
-    [{ echo: true, logprobs: 1 }, 'logprobs'],
-    [{ best_of: 3, stream: true }, 'best_of'],
-    [{ prompt: 'word '.repeat(20_000) }, 'prompt'],
-  ])('refuse %o', async (more, param) => {
+    ['an empty prompt', { prompt: '' }, 'prompt'],
+    ['a list without a prompt', { prompt: [] }, 'prompt'],
+    ['an empty prompt of a list', { prompt: ['a', ''] }, 'prompt[1]'],
+    ['a token that the model does not have', { prompt: [9_999_999] }, 'prompt'],
+    ['a limit of 0 tokens', { max_tokens: 0 }, 'max_tokens'],
+    ['a suffix', { suffix: 'end' }, 'suffix'],
+    ['an echo with logprobs', { echo: true, logprobs: 1 }, 'logprobs'],
+    ['a stream of the best of several', { best_of: 3, stream: true }, 'best_of'],
+    ['a prompt beyond the context', { prompt: 'word '.repeat(20_000) }, 'prompt'],
+  ])('refuse %s', async (_name, more, param) => {
     const answer = await postJson(`${url}/v1/completions`, { ...shared, ...more });
     expect({ status: answer.status, body: answer.body }).toMatchObject({
       status: 400,

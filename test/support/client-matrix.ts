@@ -6,6 +6,8 @@ import { afterAll, expect } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = join(root, 'docs', 'clients.md');
+/** All cells of a column are as wide as the longest one, so a long title makes the page large: 140 rows of 100,000 characters are 14 MB. */
+const maxTitleCharacters = 250;
 
 /** A client of another maker. */
 export interface TestedClient {
@@ -28,12 +30,18 @@ interface Task {
 /**
  * Called at the top of a spec: the tests of the file are the client's rows in docs/clients.md. After the tests, the rows
  * are compared with the page, or written to it where `UPDATE_DOCS=1` is set. A run of a part of the tests makes no rows.
+ * A title that is too long for a row fails the file.
  */
 export function recordClient(tested: TestedClient): void {
   // oxlint-disable-next-line no-empty-pattern -- Vitest reads the names of fixtures from the pattern
   afterAll(async ({}, file) => {
     const titles = passedTitles(file);
     if (!titles) return;
+    const long = titles.filter((title) => title.length > maxTitleCharacters);
+    expect(
+      long.map((title) => title.slice(0, maxTitleCharacters)),
+      'are too long for a row',
+    ).toEqual([]);
     const path = (file as Task).filepath ?? '';
     const link = `[${basename(path, '.spec.ts')}](${relative(dirname(page), path)})`;
     const version = await versionOf(tested);
