@@ -6,8 +6,8 @@ export interface Attack {
   name: string;
   run: (ask: Ask, signal: AbortSignal) => Promise<Answer[]>;
   refused?: true;
-  /** Part of the short form. */
-  short?: true;
+  /** A smaller form of it, of a few seconds. */
+  short?: (ask: Ask, signal: AbortSignal) => Promise<Answer[]>;
 }
 
 const many = (count: number, send: (index: number) => Promise<Answer>) =>
@@ -31,13 +31,30 @@ const book = Uint8Array.from(makeEpub('Book', [`<p>${'hello there '.repeat(300)}
 /** Text files of this size take a reader process a while. */
 const markdown = (index: number) => `# Heading ${index}\n\n${'1. item with words\n'.repeat(20_000)}`;
 
+const generations =
+  (maxTokens: number): Attack['run'] =>
+  (ask, signal) =>
+    many(200, () => ask('POST', '/v1/chat/completions', chat({ max_tokens: maxTokens }), signal));
+const books =
+  (count: number): Attack['run'] =>
+  (ask, signal) =>
+    many(count, (index) =>
+      ask('POST', '/v1/dataprep/ingest', fileForm(`b${index}.epub`, book, { collection: 'bob' }), signal),
+    );
+const elements = post('/v1/responses', `{"model":"nano-chat","input":[${'{},'.repeat(400_000)}{}]}`);
+const digits = post('/v1/audio/speech', { input: '9'.repeat(4_096), speed: 0.25, response_format: 'opus' });
+const longRanking = post('/v1/rerank', {
+  query: 'a',
+  documents: Array.from({ length: 1_000 }, () => 'word '.repeat(1_500)),
+});
+
 /** The attacks of the review, by their findings, and those that the limits of clients are for. */
 export const attacks: readonly Attack[] = [
   {
     name: 'H1 elements',
-    ...post('/v1/responses', `{"model":"nano-chat","input":[${'{},'.repeat(400_000)}{}]}`),
+    ...elements,
     refused: true,
-    short: true,
+    short: elements.run,
   },
   {
     name: 'H1 unknown keys',
@@ -50,7 +67,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'H2 summary of short sentences',
     ...post('/v1/docsum', { messages: 'Mr. Smith went. '.repeat(24_000), stream: false }),
-    short: true,
+    short: post('/v1/docsum', { messages: 'Mr. Smith went. '.repeat(1_500), stream: false }).run,
   },
   {
     name: 'H2 summary without spaces',
@@ -85,18 +102,11 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'too many generations',
-    run: (ask, signal) =>
-      many(200, () => ask('POST', '/v1/chat/completions', chat({ max_tokens: 200 }), signal)),
+    run: generations(200),
     refused: true,
+    short: generations(4),
   },
-  {
-    name: 'H6 twelve books',
-    run: (ask, signal) =>
-      many(12, (index) =>
-        ask('POST', '/v1/dataprep/ingest', fileForm(`b${index}.epub`, book, { collection: 'bob' }), signal),
-      ),
-    short: true,
-  },
+  { name: 'H6 twelve books', run: books(12), short: books(2) },
   {
     name: 'H6 twelve long lists',
     run: (ask, signal) =>
@@ -124,9 +134,9 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'M2 speech of digits',
-    ...post('/v1/audio/speech', { input: '9'.repeat(4_096), speed: 0.25, response_format: 'opus' }),
+    ...digits,
     refused: true,
-    short: true,
+    short: digits.run,
   },
   {
     name: 'M2 eight long speeches',
@@ -142,12 +152,9 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'M4 long documents to rank',
-    ...post('/v1/rerank', {
-      query: 'a',
-      documents: Array.from({ length: 1_000 }, () => 'word '.repeat(1_500)),
-    }),
+    ...longRanking,
     refused: true,
-    short: true,
+    short: longRanking.run,
   },
   {
     name: 'M4 many documents to rank',

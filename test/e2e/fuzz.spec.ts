@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostileDocument, type HostileDocument } from './helpers/fuzz/documents.js';
 import { askAllOperations } from './helpers/fuzz/fitting.js';
+import { hostileBody } from './helpers/fuzz/hostile-body.js';
 import { hostileChat } from './helpers/fuzz/hostile.js';
 import { Random } from './helpers/fuzz/random.js';
 import { makeRequest, operationsOf, type FuzzRequest, type Operation } from './helpers/fuzz/requests.js';
@@ -125,7 +126,12 @@ async function fuzzOperations(service: ServiceName, pass: number): Promise<strin
   const weight = service === 'gateway' ? 3 : 1;
   const share = Math.ceil((requests * weight) / (allServices.length + 2) / passes.length);
   const queue = Array.from({ length: share }, (_unused, index) =>
-    makeRequest(operations[index % operations.length] ?? operations[0]!, document, random),
+    // Every third one is what `npm run test:hostile` sends.
+    (index % 3 === 2 ? hostileBody : makeRequest)(
+      operations[index % operations.length] ?? operations[0]!,
+      document,
+      random,
+    ),
   );
   const faults = new Set<string>();
   await workThrough(queue, concurrency, async (request) => {

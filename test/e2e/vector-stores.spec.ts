@@ -1,6 +1,8 @@
-import { startService, startStack, type TestService, type TestStack } from '#platform/testing';
+import { allServices, startService, startStack, type TestService, type TestStack } from '#platform/testing';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientOf } from '../attacks/client.js';
+import { runShortForm } from '../attacks/short-form.js';
 import { postJson } from './helpers/http.js';
 import { failureOf, newClient, problemsOf } from './helpers/response-events.js';
 
@@ -250,6 +252,16 @@ describe('searches', () => {
     await client.files.delete(engine.id);
     expect((await search({})).map(({ filename }) => filename)).toEqual(['clock.md']);
     expect(await client.vectorStores.retrieve(storeId)).toMatchObject({ file_counts: { total: 1 } });
+  });
+});
+
+// Here, since this stack has all services and two keys.
+describe('attacks of one key', () => {
+  it('get sentences that name limits, and the small requests of another key are answered', async () => {
+    const [attacker, other] = ['second-key', 'first-key'].map((key) => clientOf(gateway.url, key));
+    expect(await runShortForm(attacker!, other!)).toEqual([]);
+    for (const service of allServices)
+      expect([service, (await fetch(`${stack.service(service).url}/live`)).status]).toEqual([service, 200]);
   });
 });
 
