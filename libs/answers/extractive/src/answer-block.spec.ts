@@ -28,6 +28,33 @@ describe('blockOf', () => {
     expect(shown('Tea is hot.\n\nIce is cold.', 'Ice')).toBe('Tea is hot.\n\nIce is cold.');
   });
 
+  it('shows a short section with a list as a whole, and a longer one in part', () => {
+    const metadata = { title: 'Guide', heading: 'Guide > Repair', blocks: 'piip' };
+    const text = ['Stop the mill:', 'turn the key', 'close the gate', 'Do not open it before.'].join('\n\n');
+    expect(shown(text, 'Do not', metadata)).toBe(
+      'Repair: Stop the mill:\n- turn the key\n- close the gate\n\nDo not open it before.',
+    );
+    const long = ['Stop the mill:', 'turn the key', words(90), 'Do not open it before.'].join('\n\n');
+    expect(shown(long, 'Do not', metadata)).toBe('Do not open it before.');
+  });
+
+  it('ends before a heading without a mark', () => {
+    const text = `Tea is hot.\n\nLighthouses\n\nThe towers have a double wall, between which the air moves.`;
+    expect(shown(text, 'Tea')).toBe('Tea is hot.');
+  });
+
+  it('begins with the heading above, where several sections have the same', () => {
+    const chunk = (id: string, version: string) => ({
+      id,
+      text: 'The mill stopped at night.\n\nThe bell rang twice.',
+      score: 1,
+      metadata: { title: 'Notes', heading: `Notes > ${version} > Fixed`, blocks: 'ii' },
+    });
+    const passages = readPassages([chunk('a', 'Spring'), chunk('b', 'Autumn')]);
+    const [candidate] = candidatesOf('What was fixed?', passages);
+    expect(blockOf(candidate!, passages[0]!, '').lead).toBe('Spring – Fixed:\n');
+  });
+
   it('begins shortly before the answering sentence, and ends within the limit of words', () => {
     expect(shown(`${words(40)} Tea is hot. ${words(40)}`, 'Tea')).toBe(`Tea is hot. ${words(40)}`);
     expect(shown(`${words(30)} Tea is hot. ${words(40)} ${words(40)}`, 'Tea')).toBe(

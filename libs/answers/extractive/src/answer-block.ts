@@ -52,6 +52,8 @@ export function blockOf(
     const isIntroduced = shown[0]!.kind !== 'item';
     return show(renderSentences(shown, { answer: sentence, left }), isIntroduced ? subject : label);
   }
+  if (isShortWithList(sentences, allowsCode))
+    return show(renderSentences(sentences, { answer: sentence, left: 0 }), label);
   const isDefined = term !== '' && at <= maxOfTerm;
   const first = isDefined ? 0 : startOf(sentences, at);
   const last = endOf(sentences, { first, at, allowsCode });
@@ -60,6 +62,18 @@ export function blockOf(
   if (isDefined) return show(rendered, sentences[0]!.text.includes(term) ? '' : term);
   const isUnclear = first === 0 && refersBack.test(sentences[0]!.text);
   return show(rendered, subject === '' && isUnclear ? label : subject);
+}
+
+/** Whether a section has a list, and fits into a block: a sentence after the steps of a list says little without them. */
+function isShortWithList(sentences: readonly Sentence[], allowsCode: boolean): boolean {
+  const isShown = ({ kind }: Sentence) =>
+    kind === 'paragraph' || kind === 'item' || (kind === 'code' && allowsCode);
+  return (
+    sentences.some(({ kind }) => kind === 'item') &&
+    sentences.every(isShown) &&
+    wordsOf(sentences) <= maxWords &&
+    !announces(sentences.at(-1))
+  );
 }
 
 /** The rows that answer a question for several things, as one table, or several items of one list. */

@@ -154,6 +154,28 @@ describe('ExtractiveAnswerer', () => {
     expect((await answered('How many orders are paid?')).text).not.toContain('**');
   });
 
+  it('computes over the rows of a table beside prose that is not sure', async () => {
+    const atLeast = (answer: number) => ({
+      ...judgement,
+      thresholds: { near: 0, closest: 0, answer },
+      confidence: { ...judgement.confidence, bias: 0 },
+    });
+    const { answerer } = answererOf(
+      { [inPort]: 3 },
+      { ...fusion, prose: atLeast(0.4), outlined: atLeast(0.4) },
+    );
+    const rows = ['Ferry: Ada; Price: 12', 'Ferry: Bob; Price: 30', 'Ferry: Cid; Price: 20'];
+    const metadata = { document_id: 'd', chunk_index: 0, filename: 'ferries.csv', blocks: 'rrr' };
+    const documents = [
+      { id: '0', text: inPort, score: 1, metadata: {} },
+      { id: '1', text: rows.join('\n\n'), score: 1, metadata },
+    ];
+    const ask = (content: string) =>
+      sayOf(answerer.answer([{ role: 'user', content }], { documents, neighbours: [] }, {}, signal));
+    expect(await ask('Which ferry is the most expensive?')).toMatch(/^\*\*Bob\*\*/);
+    expect(await ask('Where did the ferry stop?')).toContain(inPort);
+  });
+
   it('begins a table below the name of its document', async () => {
     const { answerer } = answererOf({ [inPort]: 3 });
     const documents = [

@@ -22,6 +22,7 @@ import { alignQuestion } from './question/align-question.js';
 import { applyForm } from './apply-form.js';
 import { beginningsOf, blocksOf, closestOf } from './compose-answer.js';
 import { listDocuments, type DocumentList } from './list-documents.js';
+import { asksOverRows } from './question/question-type.js';
 import { missingNames } from './question/missing-names.js';
 import { rankSentences, type Fusion, type Ranking } from './rank-sentences.js';
 import { readPassages } from './sentence.js';
@@ -182,7 +183,7 @@ export class ExtractiveAnswerer {
       { reader, fusion, asked: asked.slice(-questionsKept) },
       signal,
     );
-    const fromTable = isProse(ranking)
+    const fromTable = isProse(ranking, question)
       ? undefined
       : answerFromPassages({ question, form }, documents, neighbours);
     if (fromTable) {
@@ -226,7 +227,11 @@ function listedFor(
   return listDocuments(topic, readPassages(documents), { texts, isPartial });
 }
 
+/** Confidence from which on prose answers a question over the rows of a table. */
+const sureOverRows = 0.8;
+
 /** Whether a text that is not a row of a table probably answers. */
-function isProse({ certainty, ranked }: Ranking): boolean {
-  return certainty === 'answer' && ranked[0]!.candidate.sentence.kind !== 'row';
+function isProse({ certainty, confidence, ranked }: Ranking, question: string): boolean {
+  const isSure = !asksOverRows(question) || confidence >= sureOverRows;
+  return certainty === 'answer' && isSure && ranked[0]!.candidate.sentence.kind !== 'row';
 }

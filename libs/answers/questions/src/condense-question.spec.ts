@@ -9,6 +9,29 @@ const opening = [
 ];
 
 describe('condenseQuestion', () => {
+  const dialogue = (...texts: string[]) =>
+    condenseQuestion(
+      texts.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
+    );
+
+  it('knows German follow-ups', () => {
+    expect(dialogue('Wie viele Tage Urlaub habe ich?', '29 Tage.', 'Wo beantrage ich ihn?')).toContain(
+      'Urlaub',
+    );
+    expect(dialogue('Wie groß ist der kleine Transporter?', '5,8.', 'Und der große?')).toBe(
+      'Wie groß ist der große Transporter?',
+    );
+    expect(dialogue('Wie viele Tage Urlaub habe ich?', '29 Tage.', 'Wer leitet die Werkstatt?')).toBe(
+      'Wer leitet die Werkstatt?',
+    );
+  });
+
+  it('puts another part into the question before', () => {
+    expect(dialogue('What does the electric stove cost?', '3,450 euros.', 'And the wood one?')).toBe(
+      'What does the wood stove cost?',
+    );
+  });
+
   it.each([
     ['and who paid for it?', ['Zorvan', 'observatory']],
     ['When?', ['Zorvan', 'observatory']],

@@ -1,4 +1,5 @@
-import { escapePattern, languages } from '#platform/foundation';
+import { detectLanguage, escapePattern, languages } from '#platform/foundation';
+import { withOtherPart } from './ellipsis.js';
 import { fixedTexts, type FixedTexts } from './fixed-texts.js';
 
 /** A turn of a conversation. */
@@ -15,7 +16,11 @@ const refersBack = new RegExp(
   'i',
 );
 const person = /\b(?:he|him|his|she|her|hers)\b/i;
-const continues = /^(?:and|but|or|so|what about|how about)\b/i;
+const continues =
+  /^(?:and|but|or|so|what about|how about|und|aber|oder|was ist mit|wie (?:ist|sieht|steht) es mit)(?!\p{L})/iu;
+/** German pronouns, which stand for what the conversation is about. */
+const germanReference =
+  /(?<!\p{L})(?:er|sie|es|ihn|ihm|ihnen|dessen|deren|dieser|diese|dieses|diesen|diesem|davon|dafür|damit|dabei|dazu|darin|darauf|darüber|dort)(?!\p{L})/u;
 /** A whole clause about a thing that it names: "How much is the sextant?", "Who is Ruth?". */
 const namesItsSubject =
   /\b(?:is|are|was|were|does|do|did|has|have|can)\b.*?\b(?:(?:the|a|an)\s+\p{L}|\p{Lu})/u;
@@ -27,6 +32,15 @@ const stopWords = new Set(
     'him his she her they them their this that these those there here then than so as if about into over under out up down ' +
     'i you we me us my your our mine yours please tell give show explain know find name list also any some all more most ' +
     'other such only just very get got make made use used using while during after before when since until'
+  ).split(' '),
+);
+const germanStopWords = new Set(
+  (
+    'der die das den dem des ein eine einen einem einer eines er sie es ihn ihm ihr ihnen wir ich du man mir mich uns ist sind war ' +
+    'waren wird werden kann können soll muss müssen darf dürfen hat haben hatte was wer wen wem wann wo warum wieso wie welche welcher ' +
+    'welches welchen viel viele oft lange und oder aber nicht auch nur noch für von vom mit ohne auf an am bei zu zum zur im in aus nach ' +
+    'vor um ab bis seit über unter denn dann dort dessen deren dieser diese dieses diesen davon dafür damit dabei dazu darin darauf ' +
+    'darüber ja nein bitte gibt'
   ).split(' '),
 );
 /**
@@ -55,7 +69,7 @@ function condense(turns: readonly Turn[]): { text: string; isWhole: boolean } {
   const asked = before.filter(({ role }) => role === 'user').map(({ content }) => content);
   if (asked.length === 0 || !isFollowUp(question)) return { text: question, isWhole: true };
   const subject = condenseQuestion(before);
-  const renamed = withOtherName(subject, question);
+  const renamed = withOtherName(subject, question) ?? withOtherPart(subject, question);
   if (renamed !== undefined) return { text: renamed, isWhole: true };
   const known = new Set(contentWords(question).map(lower));
   const fresh = (words: string[], count: number) => {
@@ -141,7 +155,7 @@ function isFollowUp(question: string): boolean {
   const words = contentWords(question).length;
   if (words <= 1) return true;
   if (continues.test(question.trim())) return words <= ownWords.continuing;
-  const reference = refersBack.exec(question);
+  const reference = (isGerman(question) ? germanReference : refersBack).exec(question);
   return (
     reference !== null &&
     words <= ownWords.referring &&
@@ -205,10 +219,15 @@ function withOtherName(previous: string, followUp: string): string | undefined {
   return `${previous.slice(0, replaced.index)}${name.text}${previous.slice(after)}`;
 }
 
-/** Content words of a text: all but English stop words. */
+/** Content words of a text: all but English stop words, and German ones in a German text. */
 export function contentWords(text: string): string[] {
-  return (text.match(wordPattern) ?? []).filter((word) => !stopWords.has(lower(word)));
+  const isStop = isGerman(text)
+    ? (word: string) => stopWords.has(word) || germanStopWords.has(word)
+    : (word: string) => stopWords.has(word);
+  return (text.match(wordPattern) ?? []).filter((word) => !isStop(lower(word)));
 }
+
+const isGerman = (text: string) => text.length <= maxClauseLength && detectLanguage(text) === 'de';
 
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_.-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu;
 const digit = /\p{Nd}/u;

@@ -117,6 +117,10 @@ const questions: Readonly<Record<Language, readonly string[]>> = {
   ],
 };
 
+it.each(['webhook retry', 'Cook book', 'status 409'])('%s has no language', (text) => {
+  expect(detectLanguage(text)).toBeUndefined();
+});
+
 describe('detectLanguage', () => {
   it.each(Object.entries(questions))('knows short questions in %s', (language, asked) => {
     const wrong = asked.filter((question) => (detectLanguage(question) ?? 'en') !== language);

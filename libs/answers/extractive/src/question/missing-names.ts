@@ -7,7 +7,9 @@ const noName =
   /^(?:I|I'm|I'd|I'll|I've|OK|FAQ|Mr|Mrs|Ms|Dr|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September|October|November|December|English|German)$/;
 /** German words with a capital letter that name nothing alone, or that texts write in many ways. */
 const noGermanName =
-  /^(?:Sie|Ihr|Ihre[nmrs]?|Ihnen|Mal|Art|Weise|Fall|Falle|Grund|Gründe|Frage|Uhr|Tage?n?|Jahre?n?|Monate?n?|Wochen?|Stunden?|Minuten?|Euro|Preise?|Kosten|Name|Namen|Personen?|Leute|Ort|Zeit|Datum|Zahl|Anzahl|Dinge?|Regeln?|Fristen?|Adresse|Nummer|Höhe|Größe|Länge|Gewicht|Menge|Unterschiede?|Dokumente?n?|Datei(?:en)?|Geld|Möglichkeit(?:en)?|Informationen|Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag|Deutsch|Englisch)$/u;
+  /^(?:Sie|Ihr|Ihre[nmrs]?|Ihnen|Mal|Art|Weise|Fall|Falle|Grund|Gründe|Frage|Uhr|Tage?n?|Jahre?n?|Monate?n?|Wochen?|Stunden?|Minuten?|Euro|Preise?|Kosten|Name|Namen|Personen?|Leute|Ort|Zeit|Datum|Zahl|Anzahl|Dinge?|Regeln?|Fristen?|Adresse|Nummer|Höhe|Größe|Länge|Gewicht|Menge|Unterschiede?|Dokumente?n?|Datei(?:en)?|Geld|Kilogramm|Gramm|Liter|Meter|Kilometer|Zentimeter|Prozent|Grad|Stück|Lager|Betrag|Summe|Anfang|Ende|Beginn|Ausgaben|Möglichkeit(?:en)?|Informationen|Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag|Deutsch|Englisch)$/u;
+/** Characters of the passages by which their language is known. */
+const sampled = 1_500;
 /** Letters that a part of a German compound has. */
 const minPart = 5;
 /** Words of languages in which every noun has a capital letter. */
@@ -48,6 +50,8 @@ export function missingNames(question: string, passages: readonly ReadPassage[])
   const isEmpty = passages.every(({ sentences }) => sentences.length === 0);
   if (isEmpty) return [];
   const isGerman = german.test(question);
+  // A German question over texts in another language names things with other words.
+  if (isGerman && !german.test(passages.map(textOf).join(' ').slice(0, sampled))) return [];
   const identifiers = [...question.matchAll(identifier)].map((found) => found[1] ?? found[0]);
   const words = question
     .split(/\s+/)

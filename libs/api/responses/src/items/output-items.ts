@@ -49,6 +49,9 @@ export interface OutputMessage {
   role: 'assistant';
   status: ItemStatus;
   content: (OutputText | OutputRefusal)[];
+  /** Extensions of OpenAI's fields, of an answer that quotes documents: what it is to them, and the probability of that. */
+  answer_kind?: 'answer' | 'closest' | 'none';
+  confidence?: number;
 }
 
 export interface FileSearchResult {

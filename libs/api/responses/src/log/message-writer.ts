@@ -19,6 +19,7 @@ interface OpenMessage {
   id: string;
   index: number;
   part: number;
+  certainty?: GenerationChunk['certainty'];
 }
 
 const emptyParts: Readonly<Record<Part['type'], () => Part>> = {
@@ -66,6 +67,11 @@ export class MessageWriter {
     return [...opening, ...added];
   }
 
+  /** Notes what the open message is to the documents; its last event says it. */
+  judge(certainty: GenerationChunk['certainty']): void {
+    if (this.#open && certainty) this.#open.certainty = certainty;
+  }
+
   /** Opens a message with a part, or a part of that type after the open one; without a type any open part is kept. */
   open(type?: Part['type']): ResponseEvent[] {
     if (!this.#open) return this.#openMessage(type ?? 'output_text');
@@ -78,8 +84,9 @@ export class MessageWriter {
   close(status: ItemStatus): ResponseEvent[] {
     if (!this.#open) return [];
     const done = this.#closePart();
-    const { index: output_index } = this.#open;
-    const item: OutputMessage = { ...this.log.item(output_index, 'message'), status };
+    const { index: output_index, certainty } = this.#open;
+    const judged = certainty && { answer_kind: certainty.kind, confidence: certainty.confidence };
+    const item: OutputMessage = { ...this.log.item(output_index, 'message'), status, ...judged };
     this.#open = undefined;
     return [...done, this.log.add({ type: 'response.output_item.done', output_index, item })];
   }

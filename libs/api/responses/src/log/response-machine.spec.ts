@@ -182,6 +182,19 @@ describe('the response that a log ends with', () => {
     ]);
   });
 
+  it('says what an answer is to the documents, and how probable that is', () => {
+    const machine = new ResponseMachine(initialResponse());
+    for (const each of search()) machine.take(each);
+    say(machine, { text: 'passage', certainty: { kind: 'closest', confidence: 0.3 } });
+    machine.end();
+    expect(machine.response.output.at(-1)).toMatchObject({
+      type: 'message',
+      status: 'completed',
+      answer_kind: 'closest',
+      confidence: 0.3,
+    });
+  });
+
   it('cites the page on which the quote begins', () => {
     const machine = new ResponseMachine(initialResponse());
     const metadata = { document_id: 'manual', filename: 'manual.pdf', page: 4, page_breaks: '7:5' };

@@ -132,6 +132,7 @@ export class ResponseMachine {
       events.push(...this.#message.delta(chunk));
     }
     if (chunk.citations?.length) events.push(...this.#message.annotate(chunk.citations, this.#documents));
+    this.#message.judge(chunk.certainty);
     for (const piece of chunk.toolCalls ?? []) {
       events.push(...this.#reasoning.close('completed'), ...this.#message.close('completed'));
       events.push(...this.#calls.delta(piece));

@@ -100,7 +100,9 @@ const marks: readonly (readonly [RegExp, Partial<Record<Language, number>>])[] =
   [/\p{L}(?:ción|ciones|dad|miento)(?!\p{L})/u, { es: 1 }],
   [/\p{L}(?:ência|mento|agem|dade)(?!\p{L})/u, { pt: 0.75, it: 0.25 }],
   [/\p{L}(?:heid|lijk|lijke|ij\p{L}*|tie|ties)(?!\p{L})/u, { nl: 1 }],
-  [/\p{L}(?:aa|oo|uu|ee)\p{L}/u, { nl: 0.5 }],
+  [/\p{L}(?:aa|uu)\p{L}/u, { nl: 0.5 }],
+  // English has these, too: `webhook`.
+  [/\p{L}(?:oo|ee)\p{L}/u, { nl: 0.25 }],
   [/\p{L}(?:ości?|ów|ego|owy|ania|enie|enia|cie)(?!\p{L})/u, { pl: 1 }],
   [/\p{L}(?:eaux?|eux|euse|ez|ment)(?!\p{L})/u, { fr: 0.5 }],
   [/\p{L}(?:ing|ness|ght|wh\p{L})(?!\p{L})/u, { en: 0.5 }],
