@@ -1,5 +1,5 @@
 /**
- * Runs the benchmarks: `npm run bench -- <subject> [--threads N] [--rounds N] [--requests N] [--megabytes N] [--write]`. The subjects are
+ * Runs the benchmarks: `npm run bench -- <subject> [--threads N] [--rounds N] [--requests N] [--write]`. The subjects are
  * listed below; `answers` and `evidence` also take [--half tune|held|both] [--only KIND] [--together] [--answers FILE]; `evidence-latency` takes --against CHECKOUT; `all` runs the main ones, each in a process of its own. `--write` writes the section into
  * docs/benchmarks.md; the machine should be idle then.
  */
@@ -24,8 +24,6 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   gateway: () => import('./services/gateway.js'),
   ingest: () => import('./services/ingest.js'),
   instances: () => import('./services/instances.js'),
-  'large-text': () => import('./services/large-text.js'),
-  queueing: () => import('./queueing/subject.js'),
   growth: () => import('./services/growth.js'),
   answers: () => import('./answers/subject.js'),
   evidence: () => import('./evidence/subject.js'),
@@ -33,9 +31,7 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   'evidence-latency': () => import('./evidence/latency.js'),
   soak: () => import('./services/soak.js'),
   transcription: () => import('./asr/transcription.js'),
-  'log-mel': () => import('./asr/log-mel.js'),
   constraint: () => import('./inference/constraint.js'),
-  graphs: () => import('./inference/graphs.js'),
   exactness: () => import('./inference/exactness.js'),
   weights: () => import('./inference/weights.js'),
   footprint: () => import('./inference/footprint.js'),
@@ -48,7 +44,6 @@ const { values: flags, positionals } = parseArgs({
     threads: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '3' },
     requests: { type: 'string', default: '10000' },
-    megabytes: { type: 'string', default: '1000' },
     half: { type: 'string', default: 'tune' },
     only: { type: 'string' },
     together: { type: 'boolean', default: false },
@@ -64,7 +59,6 @@ async function measure(name: string): Promise<void> {
     threads: Number(flags.threads),
     rounds: Number(flags.rounds),
     requests: Number(flags.requests),
-    megabytes: Number(flags.megabytes),
     half: z.enum(['tune', 'held', 'both']).parse(flags.half),
     only: flags.only,
     together: flags.together,

@@ -6,8 +6,6 @@ export interface BenchOptions {
   readonly rounds: number;
   /** Number of requests of the soak test. */
   readonly requests: number;
-  /** Size of the large text. */
-  readonly megabytes: number;
   /** Which questions about documents are asked: those to tune on, those that are looked at once, or both. */
   readonly half: 'tune' | 'held' | 'both';
   /** Only questions about this kind of document. */

@@ -7,7 +7,7 @@ import { compileDecoder } from '#engine/onnx-compiler';
 import { table } from '../harness/markdown.js';
 import { quantile } from '../harness/interleave.js';
 import type { Subject } from '../harness/subject.js';
-import { cacheFeeds } from './graph-steps.js';
+import { cacheFeeds } from './cache-feeds.js';
 import { benchFolder, randomDecoder } from './models.js';
 
 const passes = [

@@ -18,7 +18,7 @@ import { bandwidthTable } from '../harness/bandwidth.js';
 import { interleave, type Contender } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
 import type { BenchOptions, Subject } from '../harness/subject.js';
-import { CacheTensors } from './graph-steps.js';
+import { CacheTensors } from './cache-feeds.js';
 import { benchFolder, bundledModel, digits, randomDecoder } from './models.js';
 import { stepBytes } from './random-decoder.js';
 

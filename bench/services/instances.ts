@@ -208,11 +208,8 @@ export const subject: Subject = {
   },
 };
 
-const introduction = `Uploads of files with texts of ${wordsOfText} words, a chunk each: requests of small files (two texts each), four at a time; and background
-jobs, one at a time, of small and of large files (200 texts each), whose documents all instances of dataprep share. A pair is a dataprep and an
-embedding on one core. All pairs run from the beginning and have done the same work before the rounds that count; the arrangements work in
-turns, and each figure is the median of the rounds. Two cores have no room for the parts that all share, so the clock cannot show the gain; processor time can: a
-rate is that of the chunks for each second of the busiest pair. It holds as long as the shared parts (NATS, Postgres, gateway, client) have cores
-of their own: their time a chunk is in the table, and must not grow. A chunk takes more processor time while the other core is busy, also
-with the work of a second system, which has a gateway, a NATS and services of its own. The last column compares with an average pair of
-two such systems, so that only the cost of sharing the work is left.`;
+const introduction = `Uploads of files with texts of ${wordsOfText} words, a chunk each: requests of small files (two texts each), four at a time; and jobs, one at a time, of
+small and of large files (200 texts each), which all instances of dataprep share. A pair is a dataprep and an embedding on one core. The
+arrangements work in turns; figures are medians. A rate is that of the chunks for each second of the busiest pair's processor time, since two
+cores have no room for the shared parts (NATS, Postgres, gateway, client). The last column compares with an average pair of two systems that
+share nothing, so that only the cost of sharing the work is left.`;

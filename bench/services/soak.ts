@@ -20,7 +20,6 @@ const megabyte = 2 ** 20;
 
 class Soak {
   readonly surprises: string[] = [];
-  readonly counts = new Map<string, number>();
   done = 0;
 
   constructor(
@@ -30,7 +29,6 @@ class Soak {
 
   async run(index: number): Promise<void> {
     const asked = soakRequest(index);
-    this.counts.set(asked.kind, (this.counts.get(asked.kind) ?? 0) + 1);
     try {
       const complaint = await (asked.http ? this.overHttp(asked) : this.overNats(asked));
       if (complaint) this.surprises.push(`${index} ${asked.kind}: ${complaint}`);
@@ -158,10 +156,6 @@ export const subject: Subject = {
             (residentBytes / megabyte).toFixed(0),
             loopDelayP99Ms.toFixed(1),
           ]),
-        ),
-        table(
-          ['kind', 'requests'],
-          [...soak.counts].toSorted(([left], [right]) => left.localeCompare(right)),
         ),
       ].join('\n\n');
     } finally {

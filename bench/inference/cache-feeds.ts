@@ -1,13 +1,6 @@
-import { InferenceSession, Tensor } from 'onnxruntime-node';
-import { type CompiledDecoder, compileDecoder, exportDecoder } from '#engine/onnx-compiler';
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import type { CompiledDecoder } from '#engine/onnx-compiler';
 import { shape135m } from './random-decoder.js';
-
-/** One way to run decode steps: prepared for a batch and a past, it runs one token for each sequence. */
-export interface GraphStep {
-  readonly name: string;
-  /** Returns a function that runs one step. */
-  readonly prepare: (batch: number, past: number) => () => Promise<void>;
-}
 
 const { num_hidden_layers: layers, num_key_value_heads: kvHeads, head_dim: headDim } = shape135m;
 
@@ -18,58 +11,6 @@ const noise = (length: number): Float32Array =>
   Float32Array.from({ length }, (_, index) => Math.sin(index * 12.9898) / 2);
 const noiseInt8 = (length: number): Int8Array =>
   Int8Array.from({ length }, (_, index) => Math.round(Math.sin(index * 12.9898) * 127));
-const load = (path: string, threads: number): Promise<InferenceSession> =>
-  InferenceSession.create(path, { intraOpNumThreads: threads, logSeverityLevel: 3 });
-
-/** The dense graph of exporters: the whole past is an input, and an output that is longer by one. */
-export async function exporterStep(
-  directory: string,
-  target: string,
-  weights: 'fp32' | 'int8',
-  threads: number,
-): Promise<GraphStep> {
-  const session = await load(await exportDecoder(directory, target, weights), threads);
-  return {
-    name: `exporter ${weights}`,
-    prepare: (batch, past) => {
-      const feeds: Record<string, Tensor> = {
-        input_ids: int64(repeat(100, batch), [batch, 1]),
-        position_ids: int64(repeat(past, batch), [batch, 1]),
-        attention_mask: int64(repeat(1, batch * (past + 1)), [batch, past + 1]),
-      };
-      const cacheData = noise(batch * kvHeads * past * headDim);
-      for (let layer = 0; layer < layers; layer++)
-        for (const part of ['key', 'value'])
-          feeds[`past_key_values.${layer}.${part}`] = new Tensor('float32', cacheData.slice(), [
-            batch,
-            kvHeads,
-            past,
-            headDim,
-          ]);
-      return async () => void (await session.run(feeds));
-    },
-  };
-}
-
-/** The compiled graph over the caller's KV cache; the new keys and values are appended after each step. */
-export async function compiledStep(
-  directory: string,
-  cacheDir: string,
-  precision: Pick<CompiledDecoder, 'weights' | 'kv'>,
-  threads: number,
-): Promise<GraphStep> {
-  const model = await compileDecoder(directory, { cacheDir, ...precision });
-  const session = await load(model.onnxPath, threads);
-  return {
-    name: `compiled ${precision.weights}${precision.kv === 'int8' ? ' + int8 KV' : ''}`,
-    prepare: (batch, past) => {
-      const cache = new CacheTensors(model, batch, past);
-      const feeds = { ...stepFeeds(batch, past, 1), ...cache.feeds };
-      return async () => cache.append(await session.run(feeds), past - 1);
-    },
-  };
-}
-
 /** Returns all inputs of a pass of a compiled graph over `tokens` tokens of each sequence; the cache contains noise. */
 export function cacheFeeds(
   kv: 'float' | 'int8',
