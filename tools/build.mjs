@@ -112,8 +112,7 @@ async function bundle() {
     transform: { target: 'node20.19' },
     treeshake: {
       moduleSideEffects: (id) =>
-        exitWithParent.test(id) ||
-        (!id.startsWith(libsFolder) && !withoutSideEffects.test(id)),
+        exitWithParent.test(id) || (!id.startsWith(libsFolder) && !withoutSideEffects.test(id)),
     },
     plugins: [mapsOfOurOwn],
     onLog: judgeLog,

@@ -123,6 +123,16 @@ describe('readFormParts', () => {
     expect(await post(body)).toMatchObject({ status: 400 });
   });
 
+  it.each([
+    ['without a disposition', '--x\r\n\r\n'],
+    ['of another disposition', '--x\r\nContent-Disposition: attachment; name="a"\r\n\r\n'],
+  ])('reads a form to its end that has a part %s, which is left out', async (_what, unnamed) => {
+    for (const size of [10, 20_000, 70_000, 300_000]) {
+      const body = `${unnamed}${'x'.repeat(size)}${tail}`;
+      expect(await post(body)).toMatchObject({ status: 200, text: '[]' });
+    }
+  });
+
   it('ends where the client leaves in the middle of a file', async () => {
     const request = begin();
     request.on('error', () => {});

@@ -121,6 +121,12 @@ export function contentOf({ file }: Pick<MultipartFile, 'file'>): AsyncGenerator
   return uploads.pace(file as AsyncIterable<Uint8Array>);
 }
 
+/**
+ * Bytes of a part that the parser keeps. A part without a name that fills this and ends in the same piece of the body
+ * stops the parser for good, so it is more than a piece has (64 KiB).
+ */
+const partBytes = 256 * 1024;
+
 interface FormLimits {
   readonly files: number;
   readonly fields: number;
@@ -144,7 +150,11 @@ export async function readFormParts(
     const { keepsPaths: preservePath = false, ...most } = limits;
     // The plugin's own limit is 1,000 parts.
     const parserLimits = { ...most, parts: most.files + most.fields, fileSize: Infinity };
-    for await (const part of request.parts({ limits: parserLimits, preservePath })) {
+    for await (const part of request.parts({
+      limits: parserLimits,
+      preservePath,
+      fileHwm: partBytes,
+    })) {
       // A part without a name has none, whatever the types say.
       if (!(part.fieldname as string | undefined))
         throw new MegaNestError('invalid_request', { detail: 'A part of the form has no name.' });
