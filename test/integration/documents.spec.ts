@@ -92,8 +92,9 @@ describe('the documents', () => {
   });
 
   it.each(designPages)('keeps %s short, and names it in the list of the design', (page) => {
-    const words = readFileSync(join(repositoryRoot, page), 'utf8').split(/\s+/);
-    expect(words.length).toBeLessThanOrEqual(2_100);
+    const text = readFileSync(join(repositoryRoot, page), 'utf8');
+    expect(text.split(/\s+/).length).toBeLessThanOrEqual(2_100);
+    expect(text.split('\n').filter((line) => line.length > 120)).toEqual([]);
     const list = readFileSync(join(repositoryRoot, 'docs/design/README.md'), 'utf8');
     expect(list).toContain(`(${basename(page)})`);
   });
