@@ -42,14 +42,41 @@ describe('greedy answers of nano-chat, far beyond their first sentence', () => {
     return tokens.join();
   }
 
-  async function inBatches(size: number, asked = prompts): Promise<string[]> {
+  async function inBatches(size: number, parameters: GenerationParameters = {}): Promise<string[]> {
     const answers: string[] = [];
-    for (let start = 0; start < asked.length; start += size)
-      answers.push(...(await Promise.all(asked.slice(start, start + size).map((each) => answer(each)))));
+    for (let start = 0; start < prompts.length; start += size)
+      answers.push(
+        ...(await Promise.all(prompts.slice(start, start + size).map((each) => answer(each, parameters)))),
+      );
     return answers;
   }
 
   it.each([1, 2, 3, 5, 8])('are the same in batches of %d', async (size) => {
     expect(await inBatches(size)).toEqual(alone);
+  });
+
+  const schema = {
+    type: 'object',
+    properties: {
+      description_of_the_subject: { type: 'string', maxLength: 40 },
+      number_of_its_parts: { type: 'integer' },
+      kind: { enum: ['an event', 'a thing', 'a person', 'a place'] },
+      further_names: { type: 'array', items: { type: 'string', maxLength: 20 }, maxItems: 3 },
+    },
+    required: ['description_of_the_subject', 'number_of_its_parts', 'kind', 'further_names'],
+    additionalProperties: false,
+  };
+
+  it.each<[string, GenerationParameters]>([
+    ['with a JSON schema', { constraint: { type: 'json_schema', schema }, ignore_eos: false }],
+    [
+      'with a JSON schema and a seed',
+      { constraint: { type: 'json_schema', schema }, ignore_eos: false, temperature: 1, seed: 3 },
+    ],
+    ['with guessed tokens', { num_assistant_tokens: 5 }],
+  ])('are the same in batches, also %s', async (_form, parameters) => {
+    const oneByOne = await inBatches(1, parameters);
+    expect(await inBatches(3, parameters)).toEqual(oneByOne);
+    expect(await inBatches(8, parameters)).toEqual(oneByOne);
   });
 });

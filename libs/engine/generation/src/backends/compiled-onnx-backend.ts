@@ -27,6 +27,9 @@ interface Run {
   readonly rows: readonly KvItem[];
 }
 
+/** A pass over rows of a batch, by the kernels or by the graph. */
+type Pass = Omit<Run, 'cache'> & { readonly isByKernels: boolean };
+
 /**
  * Sequences of up to 512, 2,048, 8,192, … positions form separate batches, so that one long sequence does not slow
  * many short ones.
@@ -134,10 +137,10 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
       );
       group.fit(Math.max(...rows.map(({ sequence, tokens }) => sequence.length + tokens.length)));
       const passes = this.passesOf(rows);
-      for (const { rows: taken, isByKernels } of passes) {
+      for (const { rows: taken, firstSlot, isByKernels } of passes) {
         const logits = isByKernels
           ? await this.runFewTokens(group.cache, taken)
-          : await this.run({ cache: group.cache, firstSlot: 0, rows: taken });
+          : await this.run({ cache: group.cache, firstSlot, rows: taken });
         // A pass ends the logits of the one before.
         const isOnly = different.size === 1 && passes.length === 1;
         taken.forEach(({ sequence, tokens }, index) => {
@@ -186,21 +189,26 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
 
   /**
    * Divides the rows of a batch into passes of the kernels and of the graph, which sum in another order. For a repeatable
-   * sequence the choice depends on its length and its tokens only, for others the faster one is taken.
+   * sequence the choice depends on its length and its tokens only, for others the faster one is taken. Several tokens
+   * of a repeatable sequence have a pass of their own: the threads of the graph divide its values by their number.
    */
-  private passesOf(rows: readonly KvItem[]): { rows: readonly KvItem[]; isByKernels: boolean }[] {
+  private passesOf(rows: readonly KvItem[]): Pass[] {
     const { kernels } = this;
     const active = rows.filter(({ tokens }) => tokens.length > 0);
-    if (!kernels) return [{ rows, isByKernels: false }];
     if (!active.some(({ sequence }) => sequence.options.repeatable)) {
-      const isByKernels = kernels.takes(active);
-      return [{ rows: isByKernels ? active : rows, isByKernels }];
+      const isByKernels = kernels?.takes(active) ?? false;
+      return [{ rows: isByKernels ? active : rows, firstSlot: 0, isByKernels }];
     }
-    const isShort = (item: KvItem) => kernels.canTake(item);
-    const long = rows.map((item) => (isShort(item) ? { ...item, tokens: [], logits: 0 } : item));
+    const short = active.filter((item) => kernels?.canTake(item));
+    const single = rows.map((item) =>
+      item.tokens.length === 1 && !short.includes(item) ? item : { ...item, tokens: [], logits: 0 },
+    );
     const passes = [
-      { rows: active.filter(isShort), isByKernels: true },
-      { rows: long, isByKernels: false },
+      { rows: short, firstSlot: 0, isByKernels: true },
+      { rows: single, firstSlot: 0, isByKernels: false },
+      ...active
+        .filter(({ tokens }) => tokens.length > 1)
+        .map((item) => ({ rows: [item], firstSlot: item.sequence.slot, isByKernels: false })),
     ];
     return passes.filter((pass) => pass.rows.some(({ tokens }) => tokens.length > 0));
   }

@@ -40,6 +40,8 @@ export interface CompletionOptions {
   readonly jumpsForward?: boolean;
   /** See DecoderBackend.draftMargin; set if several tokens may be appended in one pass. */
   readonly margin?: number;
+  /** How many tokens a pass takes depends on this completion alone, and not on the others of its batch. */
+  readonly isRepeatable?: boolean;
   /** Ends the completion with `stop` once it only repeats a token or a phrase. */
   readonly repetition?: Repetition;
 }
@@ -58,7 +60,7 @@ export class Completion {
   logLikelihood = 0;
   finished = false;
   /** The last pass was too close to call, so the next pass must be over a single token. */
-  needsPlainPass = false;
+  private needsPlainPass = false;
   /** Sampled tokens that are not in the KV cache yet. */
   private pending: readonly number[] = [];
   private entering = 0;
@@ -84,11 +86,18 @@ export class Completion {
     return this.options.drafting?.isSteady ?? false;
   }
 
+  /** True if each completion of its next pass appends one token. */
+  get narrowsPass(): boolean {
+    return this.needsPlainPass && !this.options.isRepeatable;
+  }
+
   /**
-   * Returns the next tokens to append: sampled tokens, then draft tokens. Only one token unless `several` is true.
+   * Returns the next tokens to append: sampled tokens, then draft tokens.
+   * @param mayTakeSeveral The batch allows more than one token; a repeatable completion decides by itself.
    * @param drafts Draft tokens pay at the moment.
    */
-  nextItem(several: boolean, drafts: boolean): ForwardItem {
+  nextItem(mayTakeSeveral: boolean, drafts: boolean): ForwardItem {
+    const several = this.options.isRepeatable ? !this.needsPlainPass : mayTakeSeveral;
     const tokens = this.pending.slice(0, several ? maxTokensPerPass : 1);
     const complete = tokens.length === this.pending.length;
     this.entering = tokens.length;
@@ -101,9 +110,10 @@ export class Completion {
   /**
    * Samples from the logits after the appended tokens for as long as the drafts are right, and truncates the
    * others. Returns the final text, or undefined if there is not any yet.
-   * @param wide The pass was over several tokens, of this or of another completion of the batch.
+   * @param batchIsWide The pass was over several tokens, of this or of another completion of the batch.
    */
-  advance(rows: readonly Float32Array[], wide: boolean): GenerationEvent | undefined {
+  advance(rows: readonly Float32Array[], batchIsWide: boolean): GenerationEvent | undefined {
+    const wide = this.options.isRepeatable ? this.entering + this.drafts.length > 1 : batchIsWide;
     const last = this.pending[this.entering - 1];
     this.pending = this.pending.slice(this.entering);
     this.entering = 0;

@@ -168,7 +168,7 @@ export class GenerationScheduler {
       const startedAt = performance.now();
       // Several tokens of one completion widen the pass for all; completions that were too close to call need a
       // narrow one.
-      const several = !group.some(({ completion }) => completion.needsPlainPass);
+      const several = !group.some(({ completion }) => completion.narrowsPass);
       const gain = this.draftGain(group.length);
       const drafts = gain.allowsDrafts;
       const items = group.map(({ completion }) => completion.nextItem(several, drafts));

@@ -177,6 +177,7 @@ export class GenerationTask {
       constraint,
       jumpsForward: this.jumpsForward,
       margin: this.takesSeveral ? backend.draftMargin : undefined,
+      isRepeatable: this.isRepeatable,
       // A constraint may ask for repetition, and `ignore_eos` asks for every token.
       repetition: constraint || parameters.ignore_eos ? undefined : new Repetition(),
     };
@@ -197,22 +198,17 @@ export class GenerationTask {
     return this.maxDrafts > 0 || this.jumpsForward;
   }
 
-  /**
-   * True if jump-forward decoding is used. Not with `logprobs`, which needs the logits of every token, and not with
-   * a seed, which promises the same tokens in every batch: how a pass rounds depends on its number of tokens.
-   */
+  /** True if jump-forward decoding is used. Not with `logprobs`, which needs the logits of every token. */
   private get jumpsForward(): boolean {
     const { constraint, parameters } = this.work;
-    if (!constraint || parameters.logprobs || this.best) return false;
-    const { temperature } = samplingSettings(parameters, this.model.config.defaults);
-    return temperature === 0 || parameters.seed === undefined;
+    return constraint !== undefined && !parameters.logprobs && !this.best;
   }
 
   private drafting(): Drafting | undefined {
     if (this.maxDrafts === 0) return undefined;
     const { parameters, promptIds } = this.work;
     const lookup = new PromptLookup(promptIds, parameters.max_ngram_size ?? 3);
-    return { lookup, maxDrafts: this.maxDrafts, isSteady: parameters.seed !== undefined };
+    return { lookup, maxDrafts: this.maxDrafts, isSteady: this.isRepeatable };
   }
 
   private get maxDrafts(): number {
