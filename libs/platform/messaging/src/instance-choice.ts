@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { Priority } from '#platform/foundation';
+import { preferredOf, twoOf, type Priority } from '#platform/foundation';
 import { MegaNestError } from '#platform/contracts';
 import { NobodyThereError } from './wire.js';
 
@@ -185,17 +184,11 @@ export class InstanceChoice {
     const withRoom = untried.filter(({ fullUntil }) => fullUntil <= this.now());
     const candidates = withRoom.length > 0 ? withRoom : untried;
     const preferred = affinity === undefined ? undefined : preferredOf(candidates, affinity);
-    const [first, second] = this.#twoOf(candidates.filter((one) => one !== preferred));
+    const others = candidates.filter((one) => one !== preferred);
+    const [first, second] = twoOf(others, this.random);
     const other = first && second && score(second) < score(first) ? second : first;
     if (!preferred || !other) return (preferred ?? other)?.id;
     return (score(preferred) <= score(other) + affinitySlack ? preferred : other).id;
-  }
-
-  #twoOf(candidates: KnownInstance[]): KnownInstance[] {
-    if (candidates.length < 2) return candidates;
-    const first = Math.floor(this.random() * candidates.length);
-    const step = 1 + Math.floor(this.random() * (candidates.length - 1));
-    return [candidates[first]!, candidates[(first + step) % candidates.length]!];
   }
 
   /**
@@ -247,16 +240,6 @@ export class InstanceChoice {
 /** Returns the number in a header; undefined if it is not a number. */
 function countOf(value: string | undefined): number | undefined {
   return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
-}
-
-/** Returns the instance for a key, the same one in every client (rendezvous hashing). */
-function preferredOf(candidates: readonly KnownInstance[], key: string): KnownInstance | undefined {
-  let [best, highest] = [undefined as KnownInstance | undefined, ''];
-  for (const candidate of candidates) {
-    const weight = createHash('sha1').update(`${key} ${candidate.id}`).digest('hex');
-    if (weight > highest) [best, highest] = [candidate, weight];
-  }
-  return best;
 }
 
 interface RouteMap {
