@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTemporaryDirectory, type TestService } from '#platform/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEngineStack, type EngineStack } from './helpers/engine-stack.js';
 import {
   engineModel,
@@ -25,7 +25,9 @@ beforeAll(async () => {
     );
   await define('plain', 'stream: true');
   await define('pinned', `stream: true, params: { model: ${engineModel} }`);
+  await mkdir(join(directory.path, 'engines'));
   const env = {
+    ENGINES_DIR: join(directory.path, 'engines'),
     MEGASERVICES_DIR: directory.path,
     DEFAULT_MEGASERVICE: 'plain',
     DEFAULT_MODEL: secondModel,
@@ -97,6 +99,103 @@ it('asks the model of the file of a mega service, else the default one', async (
     [0, 1],
     [0, 1],
   ]);
+});
+
+describe('engines while it runs', () => {
+  const thirdModel = 'scripted-3';
+  let third: ScriptedEngine;
+  beforeAll(async () => {
+    third = await startScriptedEngine({ id: thirdModel, owned_by: 'vllm', max_model_len: 32_000 });
+    third.script = (body) => ({ text: body['stream'] ? 'in parts' : 'as a whole' });
+  });
+  afterAll(() => third.close());
+
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(stack.gateway.url + path, {
+      method,
+      ...(body !== undefined && {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  const modelsOf = async (url: string) => {
+    const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] };
+    return data.map(({ id }) => id);
+  };
+
+  it('are added, answer with their model, and stay after a restart, without a view of their key', async () => {
+    const spec = {
+      id: 'third',
+      url: third.url,
+      api_key: 'very-secret',
+      labels: { zone: 'a' },
+      max_in_flight: 4,
+    };
+    const added = await call('POST', '/v1/engines', spec);
+    expect(added).toMatchObject({
+      status: 200,
+      body: { id: 'third', kind: 'vllm', state: 'closed', has_key: true, models: [{ id: thirdModel }] },
+    });
+    const answered = await ask(thirdModel);
+    expect([answered.status, answered.body]).toEqual([200, expect.stringContaining('as a whole')]);
+    expect(JSON.parse(answered.body)).toMatchObject({ model: thirdModel });
+    const body = { model: thirdModel, stream: true, messages: [{ role: 'user', content: 'hi' }] };
+    expect(await (await stack.post('/v1/chat/completions', body)).text()).toContain('parts');
+    const listed = await call('GET', '/v1/engines');
+    expect(listed.body).toMatchObject({
+      data: expect.arrayContaining([expect.objectContaining({ id: 'third' })]),
+    });
+    expect(JSON.stringify(listed.body)).not.toContain('very-secret');
+    // A new instance reads it from the gateway.
+    const fresh = await stack.startLlm(second);
+    await expect.poll(() => modelsOf(fresh.url)).toContain(thirdModel);
+    await fresh.stop();
+  });
+
+  it('have the form of workers of SGLang, too', async () => {
+    const { body: listed } = await call('GET', '/list_workers');
+    expect(listed).toMatchObject({ urls: expect.arrayContaining([third.url]) });
+    const worker = await call('GET', '/workers/third');
+    expect(worker.body).toMatchObject({ model_id: thirdModel, is_healthy: true, circuit_breaker: 'closed' });
+    expect((await call('POST', `/remove_worker?url=${encodeURIComponent(third.url)}`)).status).toBe(200);
+    expect((await ask(thirdModel)).status).toBeGreaterThanOrEqual(404);
+    expect((await call('POST', `/add_worker?url=${encodeURIComponent(third.url)}`)).status).toBe(200);
+    expect((await ask(thirdModel)).status).toBe(200);
+    expect((await call('DELETE', `/workers/${new URL(third.url).host}`)).status).toBe(200);
+  });
+
+  it.each([
+    ['of metadata services', { url: 'http://169.254.169.254' }, 'forbidden_url', 'url'],
+    ['where nothing answers', { url: 'http://127.0.0.1:1' }, 'unreachable_url', 'url'],
+    ['with a credential', { url: 'http://me:pw@localhost' }, 'invalid_request', 'url'],
+    ['with an unknown field', { url: 'http://localhost', modles: ['x'] }, 'invalid_request', 'modles'],
+  ])('are refused %s', async (_what, spec, code, param) => {
+    expect(await call('POST', '/v1/engines', spec)).toMatchObject({
+      status: 400,
+      body: { error: { code, param } },
+    });
+  });
+
+  it('come from files, which name models that answer in the place of others', async () => {
+    const path = join(directory.path, 'engines', 'home.yaml');
+    const file = {
+      engines: [{ id: 'home', url: third.url }],
+      models: { 'big-9': { fallbacks: [thirdModel, secondModel, engineModel] } },
+    };
+    await writeFile(path, JSON.stringify(file));
+    await expect.poll(() => modelsOf(stack.gateway.url), { timeout: 10_000 }).toContain('big-9');
+    const first = await ask('big-9');
+    expect([first.status, first.body]).toEqual([200, expect.stringContaining('as a whole')]);
+    expect((await call('DELETE', '/v1/engines/home')).status).toBe(409);
+    third.script = () => ({ refuse: { status: 500, body: { error: 'broken' } } });
+    const other = await ask('big-9', 'fallback');
+    // The engines of the other models repeat the message.
+    expect([other.status, other.body]).toEqual([200, expect.stringContaining('"content":"fallback"')]);
+    await writeFile(path, '{}');
+    await expect.poll(() => modelsOf(stack.gateway.url), { timeout: 10_000 }).not.toContain(thirdModel);
+  });
 });
 
 it('rolls out from one model to the other without a refusal', async () => {

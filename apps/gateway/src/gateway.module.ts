@@ -10,6 +10,7 @@ import { ConversationsModule } from './conversations/conversations.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DataprepModule } from './dataprep/dataprep.module.js';
 import { DoctorModule } from './doctor/doctor.module.js';
+import { EnginesModule } from './engines/engines.module.js';
 import { FilesModule } from './files/files.module.js';
 import { GatewayHealth } from './gateway-health.js';
 import { McpServerModule } from './mcp-server/mcp-server.module.js';
@@ -53,6 +54,7 @@ export class GatewayModule {
         ConversationsModule,
         DataprepModule,
         DoctorModule,
+        EnginesModule,
         FilesModule,
         McpServerModule,
         MegaServicesModule,

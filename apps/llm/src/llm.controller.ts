@@ -32,7 +32,7 @@ import { Body, Controller, Get, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { LlmService } from './llm.service.js';
+import { ServedModels, type ServedModel } from './engines/served-models.js';
 
 const passage = z.union(
   [
@@ -112,7 +112,7 @@ function toDocument(given: z.output<typeof passage>, index: number): RetrievedDo
 
 @Controller()
 export class LlmController {
-  constructor(@Inject(LlmService) private readonly llm: LlmService) {}
+  constructor(@Inject(ServedModels) private readonly served: ServedModels) {}
 
   @Post(['v1/chat/completions', 'chat/completions'])
   @ApiOperation({
@@ -127,13 +127,16 @@ export class LlmController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { model, extra, stream, includeUsage, legacyFunctions } = chat;
-    const { request: asked, ignored: unused } = callableTools(chat, this.llm.model);
+    const served = this.served.find(undefined, model ?? undefined);
+    await served.llm.prepare();
+    const { model: info } = served.llm;
+    const { request: asked, ignored: unused } = callableTools(chat, info);
     const ignored = [...ignoredFields(extra), ...unused];
-    const thinking = planThinking(chat, this.llm.model);
+    const thinking = planThinking(chat, info);
     ignored.push(...thinking.ignored);
-    ignored.push(...unusedLabels(chat.labels, this.llm.model));
-    // OPEA's clients send the model of their own engine. The one model of this service answers.
-    if (model != null && model !== this.llm.model.id) ignored.push('model');
+    ignored.push(...unusedLabels(chat.labels, info));
+    // OPEA's clients send the model of their own engine. The usual model of this service answers.
+    if (model != null && !this.served.ids.includes(model)) ignored.push('model');
     const request = {
       ...chat.parameters,
       messages: chat.messages,
@@ -146,26 +149,30 @@ export class LlmController {
       labels: chat.labels,
       whole: !stream,
     };
-    ignored.push(...this.llm.unusedParameters(request));
+    ignored.push(...served.llm.unusedParameters(request));
     setIgnored(reply, ignored);
-    const written = withinDeadline(call, (signal) => this.llm.generate(request, signal, call.traceparent));
+    const written = withinDeadline(call, (signal) =>
+      this.served.generate(undefined, model ?? undefined, ({ llm }) =>
+        llm.generate(request, signal, call.traceparent),
+      ),
+    );
     const named = namingToolParams(written, chatToolParam);
     const chunks = chat.formField ? namingFormParams(named, chat.formField) : named;
-    const identity = { ...this.#identity(), documents: () => documents ?? [], legacyFunctions };
+    const identity = { ...identityOf(served), documents: () => documents ?? [], legacyFunctions };
     if (stream)
       await sendEventStream(reply, chatCompletionFrames(chunks, identity, includeUsage), errorFrame);
     else await reply.status(200).send(await collectChatCompletion(chunks, identity));
   }
 
   @Get('v1/models')
-  @ApiOperation({ summary: 'List the served model', answer: modelListSchema })
+  @ApiOperation({ summary: 'List the served models', answer: modelListSchema })
   models() {
-    return modelList([modelObject(this.llm.model)]);
+    return modelList(this.served.describeAll().map((info) => modelObject(info)));
   }
+}
 
-  #identity(): CompletionIdentity {
-    const { id: model, revision } = this.llm.model;
-    const id = `chatcmpl-${randomUUID().replaceAll('-', '')}`;
-    return { id, created: Math.floor(Date.now() / 1000), model, revision };
-  }
+function identityOf({ llm }: ServedModel): CompletionIdentity {
+  const { id: model, revision } = llm.model;
+  const id = `chatcmpl-${randomUUID().replaceAll('-', '')}`;
+  return { id, created: Math.floor(Date.now() / 1000), model, revision };
 }

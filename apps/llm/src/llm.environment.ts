@@ -1,4 +1,5 @@
 import {
+  enginePolicySchema,
   generationParametersSchema,
   templateVariablesSchema,
   type TemplateVariables,
@@ -70,6 +71,12 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_KERNEL_BYTES: bytes('held', 0).default(1024 * 1024 * 1024),
   /** Sent to that server as a bearer token. */
   LLM_API_KEY: z.string().optional(),
+  /** Directory of the files with more engines; read again after each change. */
+  ENGINES_DIR: z.string().default('engines'),
+  /** How the engine of a call is chosen, for models without a policy of their own. */
+  ENGINE_POLICY: enginePolicySchema.default('cache_aware'),
+  /** Whether engines that the API adds may have loopback and private addresses. */
+  ENGINES_ALLOW_PRIVATE: booleanSchema.default(true),
 });
 export type LlmEnvironment = z.infer<typeof llmEnvironmentSchema>;
 
@@ -149,6 +156,14 @@ function withoutParameters(settings: LlmSettings): LlmSettings {
   const { parameters: _local, ...grounding } = settings.grounding;
   return { ...settings, parameters: {}, grounding };
 }
+
+/** Settings of the models of engines other than LLM_ENDPOINT. */
+export function selectEngineSettings(profile: Profile, environment: LlmEnvironment): LlmSettings {
+  return selectSettings(profile, { ...environment, LLM_ENDPOINT: 'http://engine', LLM_MODEL_ID: undefined });
+}
+
+/** Injection token of the {@link LlmSettings} of the models of engines. */
+export const engineSettings = Symbol('engineSettings');
 
 /** Injection token of the {@link LlmSettings}. */
 export const llmSettings = Symbol('llmSettings');

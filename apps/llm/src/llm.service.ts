@@ -49,18 +49,19 @@ export class LlmService implements OnApplicationShutdown {
     @Inject(generatorToken) private readonly generator: LlmGenerator,
     @Inject(llmSettings) private readonly settings: LlmSettings,
     @Inject(Metrics) private readonly metrics: Metrics,
-    @Inject(HealthRegistry) health: HealthRegistry,
+    /** Absent for a model of an engine, which the service can do without. */
+    @Optional() @Inject(HealthRegistry) health?: HealthRegistry,
     /** Absent where the language model also writes answers from documents. */
     @Optional() @Inject(answererToken) private readonly answerer?: ExtractiveAnswerer,
   ) {
     const thread = new ThreadCheck(async () => void (await this.generator.load?.()));
-    health.register('model', async (signal) => {
+    health?.register('model', async (signal) => {
       // A local model's thread answers between two passes. A generation would wait for the running answers.
       await (this.generator.check?.(signal) ?? thread.check());
       return this.generator.info.id;
     });
     if (answerer) {
-      health.register('reader', async (signal) => {
+      health?.register('reader', async (signal) => {
         await answerer.check(signal);
         return answerer.info.id;
       });
@@ -82,6 +83,11 @@ export class LlmService implements OnApplicationShutdown {
       ...(this.#evidence && { evidence: this.#evidence }),
       ...(template && { templateVariables: templateVariables(template.source) }),
     };
+  }
+
+  /** Asks the engine of the model for its properties, once. Errors: those of the engine. */
+  async prepare(): Promise<void> {
+    await this.generator.prepare?.();
   }
 
   /**
@@ -148,6 +154,7 @@ export class LlmService implements OnApplicationShutdown {
     model,
     tools,
   }: ParsedRequestOf<typeof countPromptTokens>): Promise<ReplyOf<typeof countPromptTokens>> {
+    await this.prepare();
     const { id, maxInputTokens, modalities } = this.generator.info;
     assertServedModel(model, id);
     assertImages(messages, modalities);
@@ -160,6 +167,7 @@ export class LlmService implements OnApplicationShutdown {
   async promptOf(
     conversation: Pick<GenerateRequest, 'messages' | 'tools'>,
   ): Promise<Pick<ModelRequest, 'messages' | 'chatTemplateKwargs'>> {
+    await this.prepare();
     return (await planAnswer(conversation, this.settings, this.generator, this.#forms)).request;
   }
 
@@ -209,6 +217,7 @@ export class LlmService implements OnApplicationShutdown {
 
   /** `ignored` gets the fields of the request that the engine does not take. */
   async #answer(request: AnswerRequest, signal: AbortSignal, ignored: Set<string>): Promise<OpenAnswer> {
+    await this.prepare();
     const { id, modalities } = this.generator.info;
     assertServedModel(request.model, id);
     assertImages(request.messages, modalities);
@@ -223,7 +232,8 @@ export class LlmService implements OnApplicationShutdown {
     const generate = (planned: ModelRequest, correction?: ChatMessage) => {
       const turns = correction ? withTurn(planned, correction) : planned;
       // A local model's thread cannot get a function.
-      const model = this.isRemote ? { ...turns, reportIgnored } : turns;
+      const whole = request.whole === true;
+      const model = this.isRemote ? { ...turns, whole, reportIgnored } : turns;
       return tally.count(this.generator.generate(model, signal));
     };
     const quiet = this.#withoutThinking(request);

@@ -1,7 +1,7 @@
 import { announceModel, modelOptions, type Profile } from '#platform/service-kit';
 import { loadGenerator, type Generator } from '#engine/generation';
 import { ModelLoadError } from '#engine/models';
-import { openRemoteGenerator, type RemoteGenerator } from '#engine/remote-engines';
+import { openRemoteGenerator, type PooledGenerator, type RemoteGenerator } from '#engine/remote-engines';
 import type { LlmEnvironment } from './llm.environment.js';
 
 /** Injection token of the loaded model. */
@@ -9,7 +9,8 @@ export const generatorToken = Symbol('generator');
 
 /** A local model, or a remote engine with a health check. */
 export type LlmGenerator = Generator &
-  Partial<Pick<RemoteGenerator, 'check' | 'thoughts' | 'withoutThinking'>>;
+  Partial<Pick<RemoteGenerator, 'check' | 'thoughts' | 'withoutThinking'>> &
+  Partial<Pick<PooledGenerator, 'prepare'>>;
 
 /** Loads the configured model, or connects to its engine. Errors: an Error with the failed part and the reason. */
 export async function openGenerator(environment: LlmEnvironment, profile: Profile): Promise<LlmGenerator> {

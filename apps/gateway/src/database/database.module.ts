@@ -4,6 +4,7 @@ import {
   Database,
   openMigratedDatabase,
   ConversationsRepository,
+  EnginesRepository,
   FilesRepository,
   IdempotentAnswersRepository,
   IndexingLeasesRepository,
@@ -40,6 +41,7 @@ class GatewayDatabase implements OnApplicationShutdown {
 
 const repositories = [
   CitedPassagesRepository,
+  EnginesRepository,
   FilesRepository,
   IdempotentAnswersRepository,
   IndexingLeasesRepository,

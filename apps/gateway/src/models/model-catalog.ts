@@ -157,7 +157,11 @@ export class ModelCatalog {
     const known = this.#llms.get(model ?? this.#usual ?? '');
     const isFresh = known && performance.now() - known.at < freshMs;
     if (isFresh && !this.client.lacks('llm', known.info.id)) return known.info;
-    const info = await this.client.request(describeLlmModel, {}, { ...options, model });
+    const { others: _others, ...info } = await this.client.request(
+      describeLlmModel,
+      {},
+      { ...options, model },
+    );
     this.#llms.set(info.id, { info, at: performance.now() });
     if (model === undefined) this.#usual = info.id;
     return info;
@@ -245,12 +249,13 @@ export class ModelCatalog {
     const described = await this.client.requestAll(describeLlmModel, {}, { deadline });
     // `requestAll` skips instances that announce no load.
     const one = described.length === 0 ? await this.#ask(describeLlmModel) : undefined;
-    const byName = new Map([...described, ...(one ? [one] : [])].map((info) => [info.id, info]));
+    const all = [...described, ...(one ? [one] : [])].flatMap(withOthers);
+    const byName = new Map(all.map((info) => [info.id, info]));
     const models = [...byName.values()].map((info) => ({ ...info, service: describeLlmModel.service }));
     return models.toSorted((a, b) => a.id.localeCompare(b.id));
   }
 
-  async #ask(method: RpcMethod): Promise<ServedModel | undefined> {
+  async #ask(method: RpcMethod): Promise<(ServedModel & { others?: ModelInfo[] }) | undefined> {
     try {
       const info = await this.client.request(method, {}, { deadline: Date.now() + answerMs });
       return { ...(info as ModelInfo), service: method.service };
@@ -259,6 +264,11 @@ export class ModelCatalog {
       throw error;
     }
   }
+}
+
+/** The models of an instance: the described one, and the others. */
+function withOthers({ others = [], ...info }: ModelInfo & { others?: ModelInfo[] }): ModelInfo[] {
+  return [info, ...others];
 }
 
 /** The language model that the file of a mega service, or of a nested mega service, names. */

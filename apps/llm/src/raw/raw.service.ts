@@ -20,7 +20,7 @@ import { LlmService } from '../llm.service.js';
 export class RawService {
   constructor(
     @Inject(generatorToken) private readonly generator: LlmGenerator,
-    @Inject(LlmService) private readonly llm: Pick<LlmService, 'promptOf'>,
+    @Inject(LlmService) private readonly llm: Pick<LlmService, 'prepare' | 'promptOf'>,
     @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
 
@@ -50,6 +50,7 @@ export class RawService {
 
   async tokenize(request: ParsedRequestOf<typeof tokenize>): Promise<ReplyOf<typeof tokenize>> {
     const { text, messages, tools, model, add_special_tokens: special = true } = request;
+    await this.llm.prepare();
     const codec = this.#codec(model);
     const tokens = messages
       ? await this.#encodeChat(codec, { messages, tools })
@@ -62,6 +63,7 @@ export class RawService {
     tokens,
     model,
   }: ParsedRequestOf<typeof detokenize>): Promise<ReplyOf<typeof detokenize>> {
+    await this.llm.prepare();
     return { text: await this.#codec(model).decode(tokens) };
   }
 

@@ -38,6 +38,8 @@ export interface GenerateRequest {
   readonly tools?: readonly Tool[];
   readonly toolChoice?: ToolChoice;
   readonly parallelToolCalls?: boolean;
+  /** The caller does not read parts of the answer, so that a remote engine sends it at once. */
+  readonly whole?: boolean;
   /** Forwarded to remote engines. */
   readonly labels?: RequestLabels;
   /** Called before the first event with the fields that a remote engine does not take, so that they were not sent. */

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#platform/contracts';
+import { MegaNestError, type EngineUse } from '#platform/contracts';
 import { z } from 'zod';
 import type { RemoteServer } from './remote-server.js';
 
@@ -19,15 +19,58 @@ export const purposeFields = {
 };
 
 /** An entry of an engine's list of models. */
-type ListedModel = { id: string } & {
+export type ListedModel = { id: string } & {
   [Name in keyof typeof purposeFields]?: z.output<(typeof purposeFields)[Name]>;
 };
+
+/** A model of an engine, and what it does; nothing known: an empty list. */
+export interface EngineModel {
+  readonly id: string;
+  readonly uses: readonly EngineUse[];
+}
 
 /** Maximum number of models whose capabilities are asked for. */
 const maxAsked = 32;
 const askMs = 5_000;
 
 const shownSchema = z.looseObject({ capabilities: z.array(z.string()) });
+
+/**
+ * What the models of a list do, by the list, by Ollama's description, or by their names. Of the models beyond the first
+ * {@link maxAsked} the description is not read.
+ */
+export async function usesOfModels(
+  models: readonly ListedModel[],
+  server: RemoteServer,
+  isOllama: boolean,
+): Promise<EngineModel[]> {
+  return Promise.all(
+    models.map(async (model, index) => {
+      const shown = isOllama && index < maxAsked ? await shownCapabilities(model, server) : undefined;
+      return { id: model.id, uses: usesOf(model, shown) };
+    }),
+  );
+}
+
+function usesOf(model: ListedModel, shown: readonly string[] | undefined): EngineUse[] {
+  const { type, capabilities } = model;
+  const isChat = listedPurpose(model) ?? (shown && purposeOf(shown)) ?? !otherPurpose.test(model.id);
+  if (isChat) {
+    const listed = Array.isArray(capabilities)
+      ? capabilities
+      : Object.entries(capabilities ?? {}).flatMap(([name, value]) => (value === true ? [name] : []));
+    const sees =
+      type === 'vlm' || [...listed, ...(shown ?? [])].some((name) => /vision|multimodal/i.test(name));
+    return sees ? ['chat', 'vision'] : ['chat'];
+  }
+  const described = [type, model.mode, model.task, ...(shown ?? []), model.id].join(' ');
+  if (/rerank/i.test(described)) return ['rerank'];
+  if (/whisper|parakeet|transcri|asr/i.test(described)) return ['transcription'];
+  if (/kokoro|piper|bark|tts|speech/i.test(described)) return ['speech'];
+  return /embed|bge|e5|gte|minilm|labse|colbert|splade|similarity|feature/i.test(described)
+    ? ['embeddings']
+    : [];
+}
 
 /**
  * The first model of the list that chats. The list may say what a model does; Ollama is asked; otherwise the name tells.
@@ -63,9 +106,14 @@ function listedPurpose({ type, mode, task, capabilities }: ListedModel): boolean
 
 /** Whether a model chats by Ollama's description; undefined for other engines. */
 async function shownPurpose({ id }: ListedModel, server: RemoteServer): Promise<boolean | undefined> {
+  const capabilities = await shownCapabilities({ id }, server);
+  return capabilities && purposeOf(capabilities);
+}
+
+async function shownCapabilities({ id }: ListedModel, server: RemoteServer): Promise<string[] | undefined> {
   try {
     const request = { path: '/api/show', body: { model: id }, signal: AbortSignal.timeout(askMs) };
-    return purposeOf((await server.json(request, shownSchema)).capabilities);
+    return (await server.json(request, shownSchema)).capabilities;
   } catch (error) {
     if (error instanceof MegaNestError) return undefined;
     throw error;

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { RemoteServer } from './remote-server.js';
 
 /** Kinds of engines whose requests differ; `other` if the kind is unknown. */
-export type EngineKind = 'vllm' | 'sglang' | 'llama.cpp' | 'ollama' | 'lm-studio' | 'openai' | 'other';
+export type EngineKind =
+  'vllm' | 'sglang' | 'llama.cpp' | 'ollama' | 'lm-studio' | 'openai' | 'ovms' | 'tgi' | 'tei' | 'other';
 
 /** Kinds of engines by the value of `owned_by` of their models. */
 const owners: Readonly<Record<string, EngineKind>> = {
@@ -14,20 +15,25 @@ const owners: Readonly<Record<string, EngineKind>> = {
   openai: 'openai',
   'openai-internal': 'openai',
   system: 'openai',
+  ovms: 'ovms',
 };
 
 /** Timeout of a request for a path that an engine may not have. */
 const probeMs = 5_000;
 
-/** Finds the kind of an engine by the owner of its model, or by paths that only Ollama or LM Studio has. */
+/** Finds the kind of an engine by the owner of its model, or by paths that only one kind has. */
 export async function engineKind(server: RemoteServer, owner: string | undefined): Promise<EngineKind> {
-  const known = owners[owner ?? ''];
+  const known = owners[owner?.toLowerCase() ?? ''];
   if (known) return known;
   const version = z.looseObject({ version: z.string() });
   if (await ask(server, { path: '/api/version', schema: version })) return 'ollama';
   const listed = z.looseObject({ max_context_length: z.number() });
   const models = z.looseObject({ data: z.array(listed).min(1) });
-  return (await ask(server, { path: '/api/v0/models', schema: models })) ? 'lm-studio' : 'other';
+  if (await ask(server, { path: '/api/v0/models', schema: models })) return 'lm-studio';
+  const info = z.looseObject({ model_id: z.string(), model_type: z.unknown().optional() });
+  const told = await ask(server, { path: '/info', schema: info });
+  if (!told) return 'other';
+  return told.model_type === undefined ? 'tgi' : 'tei';
 }
 
 const tokens = z.coerce.number().int().min(1);

@@ -27,6 +27,8 @@ export interface RemoteGeneratorOptions extends RemoteOptions {
   readonly model?: string;
   /** Kinds of input that the model accepts; default: text. The engine's model list does not contain them. */
   readonly modalities?: ModelInfo['modalities'];
+  /** Kind of the engine; default: found by asking it. */
+  readonly kind?: EngineKind;
   /** Maximum tokens of prompt and completion; default: the length that the engine reports. */
   readonly contextLength?: number;
 }
@@ -55,7 +57,8 @@ const lengthPauseMs = 10_000;
 /** Context length if the engine does not report one. */
 const assumedContextLength = 8192;
 
-const modelsSchema = z.looseObject({
+/** An engine's list of models. */
+export const modelsSchema = z.looseObject({
   data: z.array(
     z.looseObject({
       id: z.string(),
@@ -87,7 +90,7 @@ export async function openRemoteGenerator(options: RemoteGeneratorOptions): Prom
   }
   const listed = options.contextLength ?? listedLength(model);
   const [kind, asked] = await Promise.all([
-    engineKind(server, model.owned_by ?? undefined),
+    options.kind ?? engineKind(server, model.owned_by ?? undefined),
     listed === undefined ? askContextLength(server, model.id) : undefined,
   ]);
   const length: ContextLength =
@@ -243,14 +246,15 @@ class OpenAiGenerator implements RemoteGenerator {
     const limitName =
       kind === 'openai' && typeof messages !== 'string' ? 'max_completion_tokens' : 'max_tokens';
     const thinking = thinkingFields({ kind, model: this.info.id }, chatTemplateKwargs);
+    // Nobody reads the parts of a whole answer.
+    const form = request.whole ? {} : { stream: true, stream_options: { include_usage: true } };
     const body = {
       ...fields,
       ...(max_tokens !== undefined && { [limitName]: max_tokens }),
       ...prompt,
       ...labels,
       model: this.info.id,
-      stream: true,
-      stream_options: { include_usage: true },
+      ...form,
       ...thinking.fields,
     };
     const path = typeof messages === 'string' ? '/v1/completions' : '/v1/chat/completions';

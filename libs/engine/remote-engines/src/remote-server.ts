@@ -1,5 +1,5 @@
 import { MegaNestError } from '#platform/contracts';
-import { Agent, fetch, FormData, type RequestInit, type Response } from 'undici';
+import { Agent, type Dispatcher, fetch, FormData, type RequestInit, type Response } from 'undici';
 import { z } from 'zod';
 
 /** OpenAI's `{error: {message, param, code}}`, TEI's and TGI's `{error, error_type}`, FastAPI's `{detail}`. */
@@ -107,6 +107,8 @@ export interface RemoteOptions {
   readonly endpoint: string;
   /** Key for the header `Authorization: Bearer …`. */
   readonly apiKey?: string;
+  /** Connects to the engine. It must not limit the time of an answer. Default: connects to any address. */
+  readonly dispatcher?: Dispatcher;
 }
 
 /** A GET request, or with a body a POST request: JSON, or multipart for undici's `FormData`. */
@@ -193,13 +195,13 @@ export class RemoteServer {
   }
 
   #init(body: unknown, signal: AbortSignal): RequestInit {
-    const { apiKey } = this.options;
+    const { apiKey, dispatcher = patientAgent } = this.options;
     const isForm = body instanceof FormData;
     const headers = {
       ...(apiKey && { authorization: `Bearer ${apiKey}` }),
       ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
     };
-    const common = { headers, signal, dispatcher: patientAgent };
+    const common = { headers, signal, dispatcher };
     if (body === undefined) return common;
     return { ...common, method: 'POST', body: isForm ? body : JSON.stringify(body, wellFormed) };
   }

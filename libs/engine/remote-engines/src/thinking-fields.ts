@@ -59,6 +59,9 @@ export function thinkingFields(
   };
 }
 
+/** Kinds of engines that get an effort as it is: their models differ. */
+const takesAnyEffort: ReadonlySet<EngineKind> = new Set(['openai', 'other', 'ovms', 'tgi', 'tei']);
+
 /** Returns an effort that the engine supports, because engines refuse others. OpenAI's differ from model to model. */
 function effortOf(
   { kind, model }: EngineModel,
@@ -70,7 +73,7 @@ function effortOf(
     const takesOff = kind === 'ollama' || (kind === 'openai' && reasonsAtOpenAi.test(model));
     return isOff && takesOff ? 'none' : undefined;
   }
-  if (kind === 'openai' || kind === 'other') return given;
+  if (takesAnyEffort.has(kind)) return given;
   if (given === 'low' || given === 'medium' || given === 'high') return given;
   if (given === 'none' || given === 'minimal') return kind === 'ollama' ? 'none' : undefined;
   return given === 'xhigh' || given === 'max' ? 'high' : undefined;

@@ -15,6 +15,7 @@ export * from './services/asr.js';
 export * from './services/completions.js';
 export * from './services/dataprep.js';
 export * from './services/embedding.js';
+export * from './services/engines.js';
 export * from './services/guardrail.js';
 export * from './services/llm.js';
 export * from './services/method.js';

@@ -1,7 +1,7 @@
 export { giveWay } from './give-way.js';
 export { preferredOf, twoOf } from './balancing/choices.js';
-export { CircuitBreaker, type BreakerOptions, type BreakerState } from './balancing/circuit-breaker.js';
-export { createPolicy, policyNames, type Policy, type PolicyName } from './balancing/policies.js';
+export { CircuitBreaker, type BreakerOptions } from './balancing/circuit-breaker.js';
+export { createPolicy, type Policy } from './balancing/policies.js';
 export { builtFile, projectRoot, testData } from './paths.js';
 export { AsyncQueue, eventsOf } from './queues/async-queue.js';
 export { ByteTurns } from './queues/fairness/byte-turns.js';

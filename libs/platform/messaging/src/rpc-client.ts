@@ -377,6 +377,7 @@ function callHeaders(callId: string, timeoutMs: number, options: CallOptions): M
   result.set(header.requestId, options.requestId ?? randomUUID());
   if (options.traceparent) result.set(header.traceparent, options.traceparent);
   result.set(header.client, encodeURIComponent(currentClient()));
+  if (options.model !== undefined) result.set(header.model, encodeURIComponent(options.model));
   if (options.priority === 'bulk') result.set(header.priority, options.priority);
   return result;
 }

@@ -48,6 +48,8 @@ export interface RpcContextFields {
   deadline: number;
   traceparent?: string;
   priority?: Priority;
+  /** The model that the caller means. The request itself may name it, too. */
+  model?: string;
   /** Controller of the signal, created on demand, because many handlers do not use it. */
   abort: AbortController;
 }
@@ -83,6 +85,11 @@ export class RpcContext extends BaseRpcContext<[RpcContextFields]> {
 
   get priority(): Priority {
     return this.args[0].priority ?? 'interactive';
+  }
+
+  /** The model that the caller means; undefined for the one that the service chooses. */
+  get model(): string | undefined {
+    return this.args[0].model;
   }
 
   get callOptions(): CallOptions {

@@ -231,7 +231,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   #take(method: RpcMethod, handler: MessageHandler, message: ServiceMsg): void {
     const client = message.headers?.get(header.client);
     const answer = () => void this.#answer(method, handler, message);
-    if (client) asClient(clientOf(client), answer);
+    if (client) asClient(decoded(client), answer);
     else answer();
   }
 
@@ -242,12 +242,14 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       traceparent: message.headers?.get(header.traceparent) || undefined,
       attributes: { 'rpc.system': 'nats', 'rpc.service': method.service, 'rpc.method': method.method },
     });
+    const model = message.headers?.get(header.model);
     const context = this.#running.start(
       {
         callId,
         requestId: message.headers?.get(header.requestId) || callId,
         traceparent: span.traceparent,
         priority: message.headers?.get(header.priority) === 'bulk' ? 'bulk' : 'interactive',
+        ...(model && { model: decoded(model) }),
       },
       message.reply ?? '',
       timesOf(message),
@@ -328,8 +330,8 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   }
 }
 
-/** The client in a header; as it is where another program wrote it in its own way. */
-function clientOf(value: string): string {
+/** The text of a header; as it is where another program wrote it in its own way. */
+function decoded(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {

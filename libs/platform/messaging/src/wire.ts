@@ -20,6 +20,8 @@ export const header = {
   priority: 'Meganest-Priority',
   /** The client whose request caused the call, so that services share their work between clients. */
   client: 'Meganest-Client',
+  /** On a request: the model that it is for. An instance of several models answers with this one, if it serves it. */
+  model: 'Meganest-Model',
   stream: 'Meganest-Stream',
   /** On a request: the caller can join replies from parts. */
   accept: 'Meganest-Accept',

@@ -1,6 +1,6 @@
 import { MegaNestError } from '#platform/contracts';
 import ipaddr from 'ipaddr.js';
-import { lookup as lookUpHost, type LookupAddress } from 'node:dns';
+import { lookup as lookUpHost } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
 
@@ -86,23 +86,26 @@ export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError';
 }
 
+/** The reason to refuse an address; undefined if connections may go to it. */
+export type AddressRule = (address: string) => string | undefined;
+
 /** A DNS lookup that fails if any address of the name is refused; the socket connects to the checked address. */
 export function guardedLookup(allowPrivate: boolean): LookupFunction {
+  return lookupWith(allowPrivate ? () => undefined : refusalOfAddress);
+}
+
+/** A DNS lookup that fails if any address of the name is refused. */
+export function lookupWith(refusal: AddressRule): LookupFunction {
   return (host, options, callback) => {
     lookUpHost(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);
-      const refusal = allowPrivate ? undefined : refusalOf(addresses);
-      if (refusal) return callback(new ForbiddenAddressError(refusal), '', 0);
+      // The address is not named: a caller must not be able to read the names of an internal network.
+      if (addresses.some(({ address }) => refusal(address) !== undefined))
+        return callback(new ForbiddenAddressError('the address of its host is not a public address'), '', 0);
       if (options.all) return callback(null, addresses);
       callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
     });
   };
-}
-
-function refusalOf(addresses: LookupAddress[]): string | undefined {
-  // The address is not named: a caller must not be able to read the names of an internal network.
-  const isRefused = addresses.some(({ address }) => refusalOfAddress(address) !== undefined);
-  return isRefused ? 'the address of its host is not a public address' : undefined;
 }
 
 async function readBody(

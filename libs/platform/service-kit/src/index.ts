@@ -23,6 +23,7 @@ export { loadProfile, type Profile } from './config/profile.js';
 export { serviceIdentity, version, type ServiceIdentity } from './service-identity.js';
 export { Admission, clientOf } from './http/admission.js';
 export { Drain, stoppingError } from './drain.js';
+export { dispatcherForEngines, refusalOfEngineUrl } from './engine-addresses.js';
 export { fetchForUsers, refusalOfUrl } from './fetch-for-users.js';
 export { guardedFetch, type FetchedPage, type GuardedFetchOptions } from './guarded-fetch.js';
 export { HealthRegistry, type Dependency, type HealthCheck } from './health/health.registry.js';

@@ -21,6 +21,7 @@ export {
   type EndedDocument,
   type SharedJob,
 } from './job-documents.repository.js';
+export { EnginesRepository } from './engines.repository.js';
 export { JobsRepository, type Job, type JobEnd, type JobState } from './jobs.repository.js';
 export { type KeptLimits } from './responses/kept-bounds.js';
 export { ConversationsRepository, type StoredConversation } from './responses/conversations.repository.js';

@@ -387,7 +387,11 @@ export const generate = defineMethod({
   streaming: true,
 });
 
-export const describeLlmModel = describeMethod('llm', modelInfoSchema);
+/** `llm.describe`: the model that the caller means, or the usual one; with `others`, the other models of the instance. */
+export const describeLlmModel = describeMethod(
+  'llm',
+  modelInfoSchema.extend({ others: z.array(modelInfoSchema).optional() }),
+);
 
 /** `llm.count_tokens`: the number of prompt tokens of a conversation without documents. */
 export const countPromptTokens = defineMethod({

@@ -53,3 +53,13 @@ it('stays half-open after a trial without a verdict', () => {
   breaker.leave();
   expect([breaker.state, breaker.passes]).toEqual(['half-open', true]);
 });
+
+it('lets another call try it if a trial takes long', () => {
+  const { clock, breaker } = breakerAt();
+  breaker.open();
+  clock.now = 100;
+  breaker.begin();
+  expect(breaker.passes).toBe(false);
+  clock.now = 200;
+  expect(breaker.passes).toBe(true);
+});

@@ -1,5 +1,5 @@
 /** `closed`: calls pass; `open`: calls avoid it; `half-open`: one call tries it. */
-export type BreakerState = 'closed' | 'open' | 'half-open';
+type BreakerState = 'closed' | 'open' | 'half-open';
 
 /** When a circuit breaker opens, and for how long. */
 export interface BreakerOptions {
@@ -25,7 +25,8 @@ export class CircuitBreaker {
   #consecutive = 0;
   #openUntil: number | undefined;
   #pauseMs = 0;
-  #isTried = false;
+  /** Start of the trial under way. */
+  #triedAt: number | undefined;
   /** How often it has opened. */
   openings = 0;
 
@@ -36,15 +37,16 @@ export class CircuitBreaker {
     return this.#now() < this.#openUntil ? 'open' : 'half-open';
   }
 
-  /** True if a call may go here: it is closed, or half-open without a trial under way. */
+  /** True if a call may go here: it is closed, or half-open without a trial that has just begun. */
   get passes(): boolean {
     const { state } = this;
-    return state === 'closed' || (state === 'half-open' && !this.#isTried);
+    if (state !== 'half-open') return state === 'closed';
+    return this.#triedAt === undefined || this.#now() - this.#triedAt >= this.#pauseMs;
   }
 
   /** A call begins. */
   begin(): void {
-    if (this.state === 'half-open') this.#isTried = true;
+    if (this.state === 'half-open') this.#triedAt = this.#now();
   }
 
   /** A call succeeded. */
@@ -55,7 +57,7 @@ export class CircuitBreaker {
     this.#window = [];
     this.#openUntil = undefined;
     this.#pauseMs = 0;
-    this.#isTried = false;
+    this.#triedAt = undefined;
   }
 
   /** A call failed by the fault of the server. */
@@ -74,7 +76,7 @@ export class CircuitBreaker {
 
   /** A call ended without a verdict: its caller left, or the request was wrong. */
   leave(): void {
-    this.#isTried = false;
+    this.#triedAt = undefined;
   }
 
   /** Opens it now, for twice as long as the last time. */
@@ -82,7 +84,7 @@ export class CircuitBreaker {
     const { pauseMs = 1_000, maxPauseMs = 30_000 } = this.options;
     this.#pauseMs = Math.min(maxPauseMs, this.#pauseMs === 0 ? pauseMs : this.#pauseMs * 2);
     this.#openUntil = this.#now() + this.#pauseMs;
-    this.#isTried = false;
+    this.#triedAt = undefined;
     this.openings += 1;
   }
 

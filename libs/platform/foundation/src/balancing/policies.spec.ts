@@ -1,10 +1,11 @@
+import { enginePolicySchema, type EnginePolicy } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
-import { createPolicy, policyNames, type PolicyName } from './policies.js';
+import { createPolicy } from './policies.js';
 
 const servers = (...loads: number[]) =>
   loads.map((load, index) => ({ id: 'abcdef'[index]!, load, weight: 1 }));
 
-function shares(name: PolicyName, weights: number[], random?: () => number) {
+function shares(name: EnginePolicy, weights: number[], random?: () => number) {
   const policy = createPolicy(name, random);
   const candidates = weights.map((weight, index) => ({ id: 'abc'[index]!, load: 0, weight }));
   return Array.from({ length: 8 }, () => policy.choose(candidates, '').id).join('');
@@ -17,7 +18,7 @@ function seeded() {
 }
 
 describe('createPolicy', () => {
-  it.each(policyNames)('%s chooses the only server', (name) => {
+  it.each(enginePolicySchema.options)('%s chooses the only server', (name) => {
     expect(createPolicy(name).choose(servers(99), 'text').id).toBe('a');
   });
 
@@ -60,7 +61,7 @@ describe('createPolicy', () => {
   });
 
   it('cache_aware stays with the server that has read the beginning', () => {
-    const policy = createPolicy('cache_aware');
+    const policy = createPolicy('cache_aware', () => 0);
     const system = 'You are a careful assistant. '.repeat(40);
     const [a, b] = servers(0, 0);
     expect(policy.choose([a!, b!], system + 'first').id).toBe('a');

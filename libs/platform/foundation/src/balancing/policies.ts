@@ -1,16 +1,6 @@
+import type { EnginePolicy } from '#platform/contracts';
 import { twoOf } from './choices.js';
 import { PrefixMemory } from './prefix-memory.js';
-
-/** The policies for the choice of a server, by the names of SGLang's gateway. */
-export const policyNames = [
-  'round_robin',
-  'random',
-  'power_of_two',
-  'least_load',
-  'cache_aware',
-  'bucket',
-] as const;
-export type PolicyName = (typeof policyNames)[number];
 
 /** A server that may get a call. */
 export interface Candidate {
@@ -28,26 +18,24 @@ export interface Policy {
 }
 
 /** Creates a policy with a state of its own. `random`: 0 to 1, below 1. */
-export function createPolicy(name: PolicyName, random: () => number = Math.random): Policy {
-  switch (name) {
-    case 'round_robin':
-      return new RoundRobin();
-    case 'random':
-      return { choose: (candidates) => weighted(candidates, random) };
-    case 'power_of_two':
-      return { choose: (candidates) => leastLoaded(twoOf(candidates, random)) };
-    case 'least_load':
-      return { choose: leastLoaded };
-    case 'cache_aware':
-      return new CacheAware();
-    case 'bucket':
-      return new Buckets();
-  }
+export function createPolicy(name: EnginePolicy, random: () => number = Math.random): Policy {
+  return makers[name](random);
 }
 
-/** The server with the fewest calls for its weight; the first one of several. */
-function leastLoaded<Item extends Candidate>(candidates: readonly Item[]): Item {
-  return candidates.reduce((best, one) => (loadOf(one) < loadOf(best) ? one : best));
+const makers: Readonly<Record<EnginePolicy, (random: () => number) => Policy>> = {
+  round_robin: () => new RoundRobin(),
+  random: (random) => ({ choose: (candidates) => weighted(candidates, random) }),
+  power_of_two: (random) => ({ choose: (candidates) => leastLoaded(twoOf(candidates, random), random) }),
+  least_load: (random) => ({ choose: (candidates) => leastLoaded(candidates, random) }),
+  cache_aware: (random) => new CacheAware(random),
+  bucket: (random) => new Buckets(random),
+};
+
+/** The server with the fewest calls for its weight; a random one of several. */
+function leastLoaded<Item extends Candidate>(candidates: readonly Item[], random: () => number): Item {
+  const least = Math.min(...candidates.map(loadOf));
+  const best = candidates.filter((one) => loadOf(one) === least);
+  return best[Math.floor(random() * best.length)]!;
 }
 
 /** The calls for each unit of weight, with the new one. */
@@ -96,9 +84,11 @@ function isBalanced(candidates: readonly Candidate[]): boolean {
 class CacheAware implements Policy {
   readonly #memory = new PrefixMemory();
 
+  constructor(private readonly random: () => number) {}
+
   choose<Item extends Candidate>(candidates: readonly Item[], text: string): Item {
     const known = isBalanced(candidates) ? this.#memory.find(text, candidates) : undefined;
-    const chosen = known ?? leastLoaded(candidates);
+    const chosen = known ?? leastLoaded(candidates, this.random);
     this.#memory.note(text, chosen.id);
     return chosen;
   }
@@ -116,10 +106,12 @@ class Buckets implements Policy {
   /** Upper borders of all ranges but the last one, for this number of servers. */
   #borders: { servers: number; upper: number[]; age: number } | undefined;
 
+  constructor(private readonly random: () => number) {}
+
   choose<Item extends Candidate>(candidates: readonly Item[], text: string): Item {
     this.#lengths.push(text.length);
     if (this.#lengths.length > maxLengths) this.#lengths.shift();
-    if (!isBalanced(candidates)) return leastLoaded(candidates);
+    if (!isBalanced(candidates)) return leastLoaded(candidates, this.random);
     const ordered = [...candidates].sort((a, b) => (a.id < b.id ? -1 : 1));
     const upper = this.#upperBorders(ordered.length);
     const place = upper.findIndex((border) => text.length <= border);

@@ -114,6 +114,14 @@ describe('API_KEYS_FILE', () => {
     expect(ask('writer', 'POST', '/v1/dataprep/ingest')).not.toThrow();
     expect(ask('writer', 'GET', '/metrics')).toThrow('The API key bob does not have the scope admin');
     expect(ask('writer', 'GET', '/v1/instances')).toThrow('scope admin');
+    for (const [method, url] of [
+      ['GET', '/v1/engines'],
+      ['DELETE', '/v1/engines/:id'],
+      ['POST', '/add_worker'],
+      ['GET', '/list_workers'],
+    ] as const)
+      expect(ask('writer', method, url)).toThrow('scope admin');
+    expect(ask('admin', 'POST', '/v1/engines')).not.toThrow();
     expect(ask('admin', 'GET', '/v1/statistics')).not.toThrow();
     expect(ask('admin', 'POST', '/v1/dataprep/ingest')).not.toThrow();
     expect(ask('none', 'GET', '/v1/models')).toThrow(/Incorrect/);

@@ -152,13 +152,21 @@ declare module 'fastify' {
   }
 }
 
-/** Figures of the whole installation. */
+/** Figures of the whole installation, and its engines. */
 const administrative = new Set([
   '/metrics',
   '/v1/statistics',
   '/v1/statistics/timeline',
   '/v1/doctor',
   '/v1/instances',
+  '/v1/engines',
+  '/v1/engines/:id',
+  '/v1/engines/found',
+  '/workers',
+  '/workers/:id',
+  '/add_worker',
+  '/remove_worker',
+  '/list_workers',
 ]);
 /** POST routes that only read, as in OPEA. */
 const readingDataprep = /^\/v1\/dataprep\/(get|get_file|indices)$/;

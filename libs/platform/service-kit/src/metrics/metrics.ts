@@ -199,6 +199,25 @@ export class Metrics {
     this.registry.registerMetric(shown);
   }
 
+  /** Adds a gauge with several labels, whose rows are read with each request for the metrics. */
+  watchRows(
+    gauge: { name: string; help: string; labels: readonly string[] },
+    read: () => readonly { labels: Record<string, string>; value: number }[],
+  ): void {
+    const { name, help, labels } = gauge;
+    // oxlint-disable-next-line no-new -- the registry keeps it
+    new Gauge({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const row of read()) this.set(row.labels, row.value);
+      },
+    });
+  }
+
   /** Counts tokens; ignores invalid numbers, which a remote engine may report. */
   countTokens(kind: 'prompt' | 'completion', count: number): void {
     if (!Number.isFinite(count) || count < 0) return;

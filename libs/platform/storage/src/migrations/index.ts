@@ -1,5 +1,6 @@
 import type { StorageMigration } from './storage-migration.js';
 import { schema } from './0001-schema.js';
+import { engines } from './0030-engines.js';
 
 /** Every migration, oldest first. They are modules instead of .sql files, so that the build includes them. */
-export const migrations: readonly StorageMigration[] = [schema];
+export const migrations: readonly StorageMigration[] = [schema, engines];
