@@ -29,14 +29,12 @@ describe('an engine behind LLM_ENDPOINT', () => {
   it.each([
     ['/v1/responses', { input: 'hi' }],
     ['/v1/chat/completions', { messages: [{ role: 'user', content: 'hi' }] }],
-  ])('is told of no limit and no temperature that %s was not asked for', async (path, body) => {
+  ])('is told of no limit, temperature and stream that %s was not asked for', async (path, body) => {
     const { status } = await ask(path, body);
     expect(status).toBe(200);
     expect(stack.engine.asked.at(-1)).toEqual({
       model: engineModel,
       messages: [{ role: 'user', content: 'hi' }],
-      stream: true,
-      stream_options: { include_usage: true },
     });
   });
 

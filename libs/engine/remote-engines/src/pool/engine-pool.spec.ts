@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { engineModelSchema, engineSpecSchema, type EngineModelSettings } from '#platform/contracts';
 import { afterEach, expect, it } from 'vitest';
@@ -175,4 +176,31 @@ it('keeps the state of engines whose entry stays the same, and never shows their
   expect(pool.status()[0]).toMatchObject({ requests: 1, has_key: true, kind: 'vllm' });
   expect(JSON.stringify(pool.status())).not.toContain('secret-key');
   expect(engine.engine.requests.at(-1)?.headers.authorization).toBe('Bearer secret-key');
+});
+
+it('ends a stream that its reader leaves, without an error that nobody handles', async () => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => unhandled.push(error);
+  const closed = new EventEmitter();
+  const whenClosed = once(closed, 'closed');
+  process.on('unhandledRejection', note);
+  opened.push({ close: () => process.off('unhandledRejection', note) });
+  const engine = await startEngine({
+    '/v1/models': (response) => sendJson(response, { data: [{ id: 'shared', owned_by: 'vllm' }] }),
+    '/v1/chat/completions': (response) => {
+      response.once('close', () => closed.emit('closed'));
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const content of ['a', 'b'])
+        response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
+    },
+  });
+  opened.push(engine);
+  const pool = await poolOf([{ engine, mode: 'works', answers: 0 }]);
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  for await (const { text } of pool.generator('shared').generate({ messages, parameters: {} }))
+    if (text) break;
+  await whenClosed;
+  await new Promise((resolve) => void setImmediate(resolve));
+  expect(unhandled).toEqual([]);
+  expect(pool.status()[0]).toMatchObject({ in_flight: 0, failures: 0 });
 });

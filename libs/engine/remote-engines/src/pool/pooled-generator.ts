@@ -105,7 +105,7 @@ export class PooledGenerator implements RemoteGenerator {
       }
     } finally {
       left.abort();
-      beginning.then(end, () => undefined);
+      beginning.then(leave, () => undefined);
     }
   }
 
@@ -164,10 +164,10 @@ export class PooledGenerator implements RemoteGenerator {
   async #beginOn(engine: Engine, request: GenerateRequest, signal: AbortSignal | undefined): Promise<Begun> {
     const left = new AbortController();
     const ended = anyOf(left.signal, signal);
-    const leave = () => void (this.pool.hasOther(this.model, engine) && left.abort());
-    const call = engine.begin(leave);
+    const abandon = () => void (this.pool.hasOther(this.model, engine) && left.abort());
+    const call = engine.begin(abandon);
     // Again and again: another engine may be there later.
-    const timer = setInterval(leave, engine.entry.spec.first_token_timeout_ms);
+    const timer = setInterval(abandon, engine.entry.spec.first_token_timeout_ms);
     try {
       const generator = await engine.open(this.model);
       this.#member ??= generator;
@@ -207,9 +207,10 @@ function anyOf(own: AbortSignal, given: AbortSignal | undefined): AbortSignal {
   return given ? AbortSignal.any([own, given]) : own;
 }
 
-function end({ call, events }: Begun): void {
+/** Ends a call whose answer is not read any further. Its stream is aborted, so that it may fail. */
+function leave({ call, events }: Begun): void {
   call.end();
-  void events.return();
+  events.return().catch(() => undefined);
 }
 
 /** Empty events while a whole answer is written, since the caller waits only for a limited time between two events. */
