@@ -20,6 +20,8 @@ const refersBack =
 const maxWords = 100;
 /** Limit for the words before the answering sentence, so that the answer comes early. */
 const maxWordsBefore = 35;
+/** The same for a list before it, in a section that is shown whole. */
+const maxWordsOfList = 60;
 /** Limit for the sentences before the answering one that are shown only because it refers to them. */
 const maxSentencesBefore = 2;
 /** Limit for the sentences about a term before the answering one; the first of them defines the term. */
@@ -52,7 +54,7 @@ export function blockOf(
     const isIntroduced = shown[0]!.kind !== 'item';
     return show(renderSentences(shown, { answer: sentence, left }), isIntroduced ? subject : label);
   }
-  if (isShortWithList(sentences, allowsCode))
+  if (isShortWithList(sentences, allowsCode) && wordsOf(sentences.slice(0, at)) <= maxWordsOfList)
     return show(renderSentences(sentences, { answer: sentence, left: 0 }), label);
   const isDefined = term !== '' && at <= maxOfTerm;
   const first = isDefined ? 0 : startOf(sentences, at);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Reader } from '#engine/encoders';
 import { alignQuestion } from './question/align-question.js';
 import { affirms, deniedBy } from './question/negation.js';
+import { detectLanguage } from '#platform/foundation';
 import { asksForCode } from '#answers/evidence';
 import { asksTheSame } from '#answers/questions';
 import { z } from 'zod';
@@ -105,6 +106,11 @@ const bonusOfNamed = 1.5;
 /** Bonus in logits for the text below a heading that asks the question, or is the part that it names; and the least confidence in it. */
 const bonusOfAsked = 5;
 const confidenceOfAsked = 0.85;
+/**
+ * Bonus in logits for the confidence in a German passage for a German question. The regression was fitted to English; of 24
+ * German answers with a confidence from 0.2 on 20 were right.
+ */
+const bonusOfGerman = 0.6;
 /** Penalty in logits for a sentence that affirms what the question denies: it comes after all others that may answer. */
 const penaltyOfOpposite = 6;
 
@@ -154,7 +160,8 @@ export async function rankSentences(
   const [first, second] = ranked;
   const judgement = judgementOf(fusion, first!.candidate);
   const certain = confidenceEvidence(first!.evidence, first!.logit, second?.logit);
-  const computed = sigmoid(regress(judgement.confidence, certain));
+  const isGerman = [question, first!.candidate.passage].every((text) => detectLanguage(text) === 'de');
+  const computed = sigmoid(regress(judgement.confidence, certain) + (isGerman ? bonusOfGerman : 0));
   const confidence = isAsked(first!.candidate) ? Math.max(computed, confidenceOfAsked) : computed;
   const { elsewhere, thresholds } = judgement;
   const certainty = certaintyOf(confidence, thresholds);

@@ -71,6 +71,13 @@ const codes = source(
   '404 | unknown | there is no such thing',
   '409 | twice | it was done before',
 );
+const water = source(
+  'Water quality',
+  'place | date | E. coli /100 ml | temperature °C',
+  'jetty | 2026-02-03 | 40 | 3.1',
+  'slipway | 2026-02-17 | 540 | 3.0',
+  'slipway | 2026-02-03 | 210 | 3.3',
+);
 const regale = source(
   'Preisliste',
   'Artikel | Holz | Preis in Euro',
@@ -97,6 +104,7 @@ describe('answerFromTables', () => {
     ['How much energy did the yard use in total?', usage, '1450'],
     ['What does status 402 mean?', codes, 'the account has no credit left'],
     ['What is the average hall floor size?', classes, '90'],
+    ['What was the highest E. coli value?', water, 'slipway'],
     ['Was kostet ein Regal aus Nussbaum?', regale, '1.350,00'],
     ['Welcher Artikel ist der zweitteuerste?', regale, 'Regal'],
   ])('reads lists in cells, ranks, medians, shares, months as names: %s', (question, table, value) => {
@@ -105,6 +113,7 @@ describe('answerFromTables', () => {
 
   it.each([
     ['How many places are left in Yoga?', classes],
+    ['How many wheels does it have?', parts],
     ['In which month did the mill use the least water?', usage],
     ['What percentage of the booked parts fits the K1 and costs 20 euros?', parts],
   ])('does not guess: %s', (question, table) => {

@@ -65,7 +65,14 @@ function isConditional({ words, asked }: Reading, { conditions }: Ready): boolea
 
 /** Whether a pronoun stands for something that was named before, and that the question does not name. */
 function needsSubject({ reading, predicates, language }: Planning): boolean {
-  const isNamed = predicates.list.some(({ kind, isNegated }) => kind === 'value' && !isNegated);
+  // `How many blades does it have`: the blades are not the thing, whose name comes later if at all.
+  const from =
+    reading.asked?.meaning === 'count'
+      ? reading.words.findIndex(({ text }) => language.pronouns.has(text))
+      : 0;
+  const isNamed = predicates.list.some(
+    ({ kind, isNegated, start }) => kind === 'value' && !isNegated && start >= from,
+  );
   return (
     !isNamed &&
     reading.words.some(({ text }, at) => language.pronouns.has(text) && reading.marks.at(at) !== 'value')

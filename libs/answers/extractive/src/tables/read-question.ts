@@ -90,11 +90,13 @@ function takeSubjects(
   });
 }
 
-/** `mirror size`: the noun after a column adds nothing. */
+/** `mirror size`: the noun after a column adds nothing; nor does a letter before it, as in `E. coli`. */
 function takeMeasures(words: readonly Word[], marks: Marks, { measures }: Ready): void {
-  for (const [start, { text }] of words.entries())
-    if (measures.has(text) && marks.at(start - 1) === 'column')
-      marks.take({ start, end: start + 1 }, 'filler');
+  for (const [start, { text }] of words.entries()) {
+    const isMeasure = measures.has(text) && marks.at(start - 1) === 'column';
+    const isInitial = /^\p{L}$/u.test(text) && marks.at(start + 1) === 'column';
+    if (isMeasure || isInitial) marks.take({ start, end: start + 1 }, 'filler');
+  }
 }
 
 function takeFillers(words: readonly Word[], marks: Marks, { fillers, joins }: Ready): void {
