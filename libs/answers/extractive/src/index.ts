@@ -1,4 +1,5 @@
 export { ExtractiveAnswerer } from './extractive-answerer.js';
+export { labelsOf } from './passage-labels.js';
 export { tokensOfReader } from './passage-tables.js';
 export { rankSentences, readFusion } from './rank-sentences.js';
 export { readPassages } from './sentence.js';

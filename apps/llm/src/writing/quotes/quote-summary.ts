@@ -2,7 +2,7 @@ import { gatherInTurns } from '#platform/foundation';
 import type { RetrievedDocument } from '#platform/contracts';
 import { hasRows, headingsOf, partsOf, tableOf } from '#answers/evidence';
 import { type DocumentTexts } from '#answers/questions';
-import { writeAnswer } from '#answers/extractive';
+import { labelsOf, writeAnswer } from '#answers/extractive';
 import { chooseCentral } from '../centrality.js';
 import { isTelling, type EmbedTexts } from '../extractive-writer.js';
 import { blockOf, embedded, placesOf, type Place, type WholeAnswer } from './places.js';
@@ -41,6 +41,7 @@ export async function quoteSummary(
   };
   const central = await chooseCentral(vectors, { count, mayFollow: isNew }, signal);
   const order = central.toSorted((one, other) => one - other);
+  const labelOf = labels(candidates);
   const blocks = order.map((index) => blockOf(`- ${labelOf(candidates[index]!)}`, candidates[index]!));
   const rows = described.map((table) => tableBlock(table, texts));
   return { answer: writeAnswer('', [...blocks, ...rows], 1), promptTokens };
@@ -60,11 +61,14 @@ function beginnings(places: readonly Place[]): Place[] {
   });
 }
 
-/** The innermost heading of a sentence that does not name it; not the title of its document. */
-function labelOf({ document, text }: Place): string {
-  const headings = headingsOf(document);
-  const heading = headings.length > 1 ? headings.at(-1)!.replace(/^(?:\d+\.)*\d*[.)]?\s+/, '') : '';
-  return heading === '' || text.toLowerCase().includes(heading.toLowerCase()) ? '' : `${heading}: `;
+/** Returns the heading of a sentence that does not name it, as an answer shows it; not the title of its document. */
+function labels(places: readonly Place[]): (place: Place) => string {
+  const labelOf = labelsOf(places.map(({ document }) => ({ headings: headingsOf(document) })));
+  return ({ document, text }) => {
+    const headings = headingsOf(document);
+    const label = headings.length > 1 ? labelOf(headings) : '';
+    return label === '' || text.toLowerCase().includes(label.toLowerCase()) ? '' : `${label}: `;
+  };
 }
 
 function withoutRows(document: RetrievedDocument): RetrievedDocument {

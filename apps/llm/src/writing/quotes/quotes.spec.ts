@@ -74,6 +74,14 @@ describe('quoteSummary of sections', () => {
     ]);
   });
 
+  it('names the section above a heading that several have', async () => {
+    const documents = ['4.2 (May)', '4.1 (April)', '4.0 (March)'].flatMap((version) =>
+      inSection(`${version} > Fixed`, `The mower of ${version.slice(5)} does not stop at shadows.`),
+    );
+    const { answer } = await quoteSummary(documents, embed, signal, texts);
+    expect(answer.text).toContain('- 4.1 (April) – Fixed: The mower');
+  });
+
   it('shows a table by its first rows and their number', async () => {
     const rows = ['A', 'B', 'C', 'D'].map((name, index) => `Part: ${name}; Price: ${index}.50`);
     const table = {

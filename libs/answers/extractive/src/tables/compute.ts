@@ -1,5 +1,6 @@
 import { dimensionOf } from './cells/cell-value.js';
 import { hasNumber, orderOf } from './limits.js';
+import { aggregates, format, withUnit } from './number-text.js';
 import type { Operation, Plan } from './planning.js';
 import type { Column, Table } from './cells/table.js';
 
@@ -130,33 +131,6 @@ function sumOf(
   const digits = kind === 'sum' ? Math.max(decimals, units.size > 1 ? 2 : 0) : Math.max(decimals, 2);
   const text = format(aggregates[kind](all), digits, column, kind !== 'sum' && decimals < 2);
   return withUnit(text, table, rows, column);
-}
-
-const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-
-const aggregates: Readonly<Record<Numeric['kind'], (numbers: readonly number[]) => number>> = {
-  sum,
-  mean: (numbers) => sum(numbers) / numbers.length,
-  median: (numbers) => {
-    const sorted = numbers.toSorted((left, right) => left - right);
-    const middle = Math.floor(sorted.length / 2);
-    return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-  },
-};
-
-/** A number with the separators of its column. `isShort`: without zeros at the end. */
-function format(number: number, decimals: number, { decimal }: Column, isShort: boolean): string {
-  const fixed = number.toFixed(decimals);
-  const short = isShort ? fixed.replace(/\.?0+$/, '') : fixed;
-  return decimal === ',' ? short.replace('.', ',') : short;
-}
-
-/** Adds the unit of the cells where these have it before or after their number. */
-function withUnit(text: string, table: Table, rows: readonly number[], { index }: Column): string {
-  const cell = table.rows[rows[0]!]!.cells[index]!;
-  const [, before = '', after = ''] =
-    /^\s*[-+−]?([^\d\s+\-−]*\s*)[-+−]?[\d.,'’\s]*\d(\s*\D*)$/u.exec(cell) ?? [];
-  return `${before}${text}${after}`.trim();
 }
 
 type Extreme = Extract<Operation, { kind: 'extreme' }>;
