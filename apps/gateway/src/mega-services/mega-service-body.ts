@@ -1,6 +1,7 @@
 import { decodeBase64 } from '#api/audio-api';
 import {
   assertJsonBounds,
+  bodyBounds,
   MegaNestError,
   parseOrThrow,
   unsupportedField,
@@ -146,13 +147,13 @@ function typedFields(
   for (const { node, name, type } of listParameters(definition))
     types.set(name, type).set(`${node}.${name}`, type);
   const typed = Object.entries(fields).filter(([, value]) => value !== '');
-  return Object.fromEntries(typed.map(([name, value]) => [name, readField(value, types.get(name))]));
+  return Object.fromEntries(typed.map(([name, value]) => [name, readField(name, value, types.get(name))]));
 }
 
 /** Converts a value. A text that is not a value of the type stays as it is, so that the schema refuses it. */
-function readField(value: string, type: ParameterType | undefined): unknown {
+function readField(name: string, value: string, type: ParameterType | undefined): unknown {
   if (type === undefined || type === 'string') return value;
-  assertJsonBounds(value);
+  assertJsonBounds(value, bodyBounds, name);
   try {
     return JSON.parse(value.trim().replace(/^(True|False)$/, (word) => word.toLowerCase()));
   } catch {

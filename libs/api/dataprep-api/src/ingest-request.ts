@@ -1,5 +1,6 @@
 import {
   assertJsonBounds,
+  bodyBounds,
   defaultCollection,
   invalidField,
   MegaNestError,
@@ -103,7 +104,7 @@ export const fieldsSchema = z.strictObject({
   collection: collectionField,
   /** Name of the collection in the reference implementation. */
   index_name: collectionField,
-  metadata: z.preprocess(parseJsonField, metadata),
+  metadata: z.preprocess((value) => parseJsonField(value, 'metadata'), metadata),
   encoding,
   keep_revisions,
   async: z.boolean('expected true or false').optional(),
@@ -144,7 +145,7 @@ function refuseUnknown(fields: Record<string, unknown>): void {
 
 function parseLinks(text: string): unknown {
   const trimmed = text.trim();
-  if (trimmed.startsWith('[')) return parseJsonField(trimmed);
+  if (trimmed.startsWith('[')) return parseJsonField(trimmed, 'link_list');
   return trimmed
     .split(',', maxLinksOfRequest + 1)
     .map((link) => link.trim())
@@ -152,9 +153,9 @@ function parseLinks(text: string): unknown {
 }
 
 /** Parses a field with JSON. A text that is not JSON is returned unchanged, so that the schema refuses it. */
-function parseJsonField(value: unknown): unknown {
+function parseJsonField(value: unknown, field: string): unknown {
   if (typeof value !== 'string') return value;
-  assertJsonBounds(value);
+  assertJsonBounds(value, bodyBounds, field);
   try {
     return JSON.parse(value) as unknown;
   } catch {

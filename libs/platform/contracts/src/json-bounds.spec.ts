@@ -15,6 +15,25 @@ describe('assertJsonBounds', () => {
     expect(check(value)).toThrow(message);
   });
 
+  it.each([
+    [{ messages: [{}, { content: Array(9).fill(1) }] }, 'messages[1].content'],
+    [{ a: { b: { c: {} } } }, 'a.b.c'],
+    [[Array(7).fill(1), Array(7).fill(1)], '[1]'],
+    [{ tools: [{}, {}, {}, {}, {}] }, 'tools[3]'],
+    [{ 'a"b': { x: [[1]] } }, String.raw`a\"b.x[0]`],
+    [Array(9).fill(1), null],
+    [{ a: 1, b: 1, c: 1, d: 1, e: 1 }, null],
+  ])('names the place of what is too much in %j', (value, param) => {
+    let thrown: unknown;
+    try {
+      check(value)();
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({ code: 'invalid_request' });
+    expect((thrown as { param?: string }).param).toBe(param);
+  });
+
   it('counts nothing inside strings, whatever is escaped there', () => {
     const text = String.raw`[[[[{{{{,,,,::::"\"\\"` + '\\';
     expect(check([text, `${text}"`, { [text]: text }])).not.toThrow();

@@ -48,29 +48,33 @@ const code = {
 
 /**
  * Counts the brackets, commas and colons outside strings, in one pass and before anything is parsed. A schema may need
- * much more time and memory for an element than the element's two characters suggest. Errors: invalid_request.
+ * much more time and memory for an element than the element's two characters suggest. Errors: invalid_request, with the
+ * path of the object or list that has too much, or in which the text has too much. `field` is the field of a form that
+ * holds the text.
  */
-export function assertJsonBounds(text: string, bounds: JsonBounds = bodyBounds): void {
+export function assertJsonBounds(text: string, bounds: JsonBounds = bodyBounds, field?: string): void {
   const count = new Count(bounds);
   for (let index = 0; index < text.length; index += 1) {
+    let what: string | undefined;
     switch (text.charCodeAt(index)) {
       case code.quote:
         index = endOfString(text, index);
         break;
       case code.openList:
-        count.open('elements');
+        what = count.open('elements');
         break;
       case code.open:
-        count.open('keys');
+        what = count.open('keys');
         break;
       case code.closeList:
       case code.close:
         count.close();
         break;
       case code.comma:
-        count.next();
+        what = count.next();
         break;
     }
+    if (what !== undefined) throw tooMuch(what, within(field, pathAt(text, index)));
   }
 }
 
@@ -93,14 +97,15 @@ class Count {
 
   constructor(private readonly bounds: JsonBounds) {}
 
-  open(content: Content): void {
+  /** Returns what the text has too much of. */
+  open(content: Content): string | undefined {
     this.#contents.push(content);
     this.#commas.push(0);
     this.#containers += 1;
     const { depth, containers } = this.bounds;
-    if (this.#contents.length > depth) throw tooMuch(`is nested deeper than ${depth} levels`);
-    if (this.#containers > containers) throw tooMuch(`has more than ${containers} objects and lists`);
-    this.#add();
+    if (this.#contents.length > depth) return `is nested deeper than ${depth} levels`;
+    if (this.#containers > containers) return `has more than ${containers} objects and lists`;
+    return this.#add();
   }
 
   close(): void {
@@ -108,21 +113,22 @@ class Count {
     this.#commas.pop();
   }
 
-  next(): void {
+  /** Returns what the text has too much of. */
+  next(): string | undefined {
     const last = this.#contents.length - 1;
     const content = this.#contents[last];
-    if (content === undefined) return;
+    if (content === undefined) return undefined;
     const commas = (this.#commas[last] ?? 0) + 1;
     this.#commas[last] = commas;
     const limit = this.bounds[content];
-    if (commas >= limit) throw tooMuch(excess[content](limit));
-    this.#add();
+    if (commas >= limit) return excess[content](limit);
+    return this.#add();
   }
 
-  #add(): void {
+  #add(): string | undefined {
     this.#values += 1;
     const { values } = this.bounds;
-    if (this.#values > values) throw tooMuch(`has more than ${values} elements and fields`);
+    return this.#values > values ? `has more than ${values} elements and fields` : undefined;
   }
 }
 
@@ -136,6 +142,65 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-function tooMuch(what: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail: `The body ${what}, which is the limit.` });
+/** Names of a path, from the root, that an error shows. */
+const maxPathNames = 8;
+/** Characters of a name that an error shows. */
+const maxNameCharacters = 64;
+
+/**
+ * The path of the object or list that is open at a position, such as `messages[3].content`, cut to eight names;
+ * undefined for the root. A second pass, for errors only.
+ */
+function pathAt(text: string, position: number): string | undefined {
+  /** The name or index of the current value in each open object or list; undefined before its first name. */
+  const places: (string | number | undefined)[] = [];
+  let name: string | undefined;
+  for (let index = 0; index < position; index += 1) {
+    switch (text.charCodeAt(index)) {
+      case code.quote: {
+        const end = endOfString(text, index);
+        name = text.slice(index + 1, Math.min(end, index + 1 + maxNameCharacters));
+        index = end;
+        break;
+      }
+      case code.colon:
+        if (typeof places.at(-1) !== 'number') places[places.length - 1] = name;
+        break;
+      case code.openList:
+        places.push(0);
+        break;
+      case code.open:
+        places.push(undefined);
+        break;
+      case code.closeList:
+      case code.close:
+        places.pop();
+        break;
+      case code.comma: {
+        const place = places.at(-1);
+        if (typeof place === 'number') places[places.length - 1] = place + 1;
+        break;
+      }
+    }
+  }
+  // The place within the open one is what goes on there.
+  const isOpening = /[[{]/.test(text[position] ?? '');
+  const shown = (isOpening ? places : places.slice(0, -1)).slice(0, maxPathNames);
+  if (shown.length === 0) return undefined;
+  return shown
+    .map((place, depth) =>
+      typeof place === 'number' ? `[${place}]` : `${depth > 0 ? '.' : ''}${place ?? ''}`,
+    )
+    .join('');
+}
+
+function within(field: string | undefined, path: string | undefined): string | undefined {
+  if (field === undefined || path === undefined) return path ?? field;
+  return path.startsWith('[') ? field + path : `${field}.${path}`;
+}
+
+function tooMuch(what: string, param: string | undefined): MegaNestError {
+  const where = param === undefined ? '' : ` (in ${param})`;
+  const detail = `The body ${what}, which is the limit${where}.`;
+  return new MegaNestError('invalid_request', { detail, ...(param !== undefined && { param }) });
 }

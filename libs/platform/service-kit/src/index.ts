@@ -22,6 +22,7 @@ export {
 export { loadProfile, type Profile } from './config/profile.js';
 export { serviceIdentity, version, type ServiceIdentity } from './service-identity.js';
 export { Admission, clientOf } from './http/admission.js';
+export { OpenSockets } from './http/open-sockets.js';
 export { Drain, stoppingError } from './drain.js';
 export { dispatcherForEngines, refusalOfEngineUrl } from './engine-addresses.js';
 export { fetchForUsers, refusalOfUrl } from './fetch-for-users.js';

@@ -1,6 +1,14 @@
 import { asClient } from '#platform/foundation';
 import { MegaNestError } from '#platform/contracts';
-import { Admission, clientOf, createLogger, Drain, ownerOf, sendError } from '#platform/service-kit';
+import {
+  Admission,
+  clientOf,
+  createLogger,
+  Drain,
+  OpenSockets,
+  ownerOf,
+  sendError,
+} from '#platform/service-kit';
 import websocket, { type WebSocket } from '@fastify/websocket';
 import { Inject, Injectable } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -19,15 +27,11 @@ const fixedBounds = {
   pingMs: 30_000,
 };
 
-/** Share of the WebSockets that one client may open. */
-const shareOfOne = 0.5;
-
 /** The WebSockets of this gateway. */
 @Injectable()
 export class ResponseSockets {
   readonly #logger;
-  /** With their clients. */
-  readonly #open = new Map<ResponseSocket, string>();
+  readonly #open: OpenSockets<ResponseSocket>;
   #stopping: MegaNestError | undefined;
 
   constructor(
@@ -38,21 +42,15 @@ export class ResponseSockets {
     @Inject(Drain) drain: Drain,
   ) {
     drain.onBegin(() => this.#stop());
+    const { RESPONSES_MAX_SOCKETS: max } = environment;
+    this.#open = new OpenSockets({ service: 'gateway', what: 'open WebSockets', max });
     this.#logger = createLogger('gateway', environment.LOG_LEVEL);
   }
 
   /** Called before the upgrade. Errors: overloaded where the limit of connections, or of one client's, is reached. */
   check(client: string): void {
     if (this.#stopping) throw this.#stopping;
-    const { RESPONSES_MAX_SOCKETS: max } = this.environment;
-    const maxOfOne = Math.ceil(max * shareOfOne);
-    const own = [...this.#open.values()].filter((other) => other === client).length;
-    if (this.#open.size < max && own < maxOfOne) return;
-    const detail =
-      own < maxOfOne
-        ? `${max} open WebSockets`
-        : `${own} open WebSockets of this client, and the limit is ${maxOfOne}`;
-    throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 5 });
+    this.#open.check(client);
   }
 
   /** Serves a connection whose upgrade was checked. `admit` throws where the client exceeds the rate limit. */
@@ -71,7 +69,7 @@ export class ResponseSockets {
     const start: typeof begin = (...turn) => asClient(client, () => begin(...turn));
     const hold = (bytes: number) => this.admission.hold(client, bytes);
     const opened = new ResponseSocket(socket, { bounds: this.#bounds(), traceparent, admit, hold, start });
-    this.#open.set(opened, client);
+    this.#open.add(opened, client);
     const begunAt = Date.now();
     socket.once('close', (code: number) => {
       this.#open.delete(opened);
@@ -88,7 +86,7 @@ export class ResponseSockets {
       retryAfter: 1,
     });
     this.#stopping = reason;
-    await Promise.all([...this.#open.keys()].map((socket) => socket.close(reason)));
+    await Promise.all([...this.#open].map((socket) => socket.close(reason)));
   }
 
   #bounds(): SocketBounds {

@@ -2,9 +2,11 @@ import { MegaNestError } from '#platform/contracts';
 import {
   assertMayAsk,
   callOf,
+  clientOf,
   count,
   Drain,
   milliseconds,
+  OpenSockets,
   seconds,
   sendError,
   stoppingError,
@@ -47,7 +49,8 @@ export async function serveLiveAudio(
   if (!server.hasDecorator('websocketServer'))
     await app.register(websocket, { options: { maxPayload: maxMessageBytes } });
   const transcription = app.get(Transcription);
-  const open = new Set<LiveConnection>();
+  const limits = { service: 'asr', what: 'connections with live audio', max: maxSockets };
+  const open = new OpenSockets<LiveConnection>(limits);
   let isStopping = false;
   app.get(Drain).onBegin(() => {
     isStopping = true;
@@ -60,9 +63,7 @@ export async function serveLiveAudio(
     const model = queriedModel(request.query);
     if (model === undefined) assertMayAsk(callOf(request, reply));
     else await transcription.assertModel(model, callOf(request, reply));
-    const detail = `${maxSockets} connections with live audio`;
-    if (open.size >= maxSockets)
-      throw new MegaNestError('overloaded', { service: 'asr', detail, retryAfter: 5 });
+    open.check(clientOf(request));
   };
   server.route({
     method: 'GET',
@@ -85,7 +86,7 @@ export async function serveLiveAudio(
         traceparent,
         model: queriedModel(request.query),
       });
-      open.add(connection);
+      open.add(connection, clientOf(request));
       socket.once('close', () => open.delete(connection));
     },
   });
