@@ -14,11 +14,11 @@ import type {
 } from '#platform/storage';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { rewriteQuery } from './rewrite-query.js';
 import {
   fallingScores,
   mergeRankings,
   retrievalParametersOf,
-  rewriteQuery,
   searchRelevance,
   VectorStoreSearch,
   type StoreSearch,

@@ -12,7 +12,8 @@ import {
   toVectorStore,
   vectorStoreSchema,
 } from './vector-store-objects.js';
-import { rewriteQuery, VectorStoreSearch } from './vector-store-search.js';
+import { rewriteQuery } from './rewrite-query.js';
+import { VectorStoreSearch } from './vector-store-search.js';
 import {
   createVectorStoreSchema,
   searchSchema,

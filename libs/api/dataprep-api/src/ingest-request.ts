@@ -15,14 +15,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { IngestRequest } from './dataprep.js';
-import {
-  cleanPath,
-  receiveForm,
-  tooLarge,
-  uploadLimits,
-  type ReceivedForm,
-  type UploadLimits,
-} from './multipart-form.js';
+import { cleanPath, receiveForm, type ReceivedForm } from './multipart-form.js';
+import { tooLarge, uploadLimits, type UploadLimits } from './upload-limits.js';
 
 /** A received request. Its files are already in the object store. */
 export interface ReceivedIngest {

@@ -40,11 +40,8 @@ export {
   withAdditionalTools,
   type InputItem,
   type StoredItem,
-  inputFileOf,
-  textOfTextFile,
-  type GivenFile,
-  type InputFile,
 } from './items/input-items.js';
+export { inputFileOf, textOfTextFile, type GivenFile, type InputFile } from './items/input-file.js';
 export { fileSearchSteps, type ShownSearch } from './log/call-writer.js';
 export { describeImage, toChatMessages, type Conversation, type ImageUse } from './items/to-chat-messages.js';
 export {

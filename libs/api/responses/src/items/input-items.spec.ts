@@ -1,12 +1,7 @@
 import { parseOrThrow } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
-import {
-  assertCallsAnswered,
-  inputSchema,
-  withAdditionalTools,
-  inputFileOf,
-  textOfTextFile,
-} from './input-items.js';
+import { inputFileOf, textOfTextFile } from './input-file.js';
+import { assertCallsAnswered, inputSchema, withAdditionalTools } from './input-items.js';
 
 const read = (input: unknown) => parseOrThrow(inputSchema, input);
 const add = { type: 'function', name: 'add', parameters: { type: 'object' } };
