@@ -13,9 +13,9 @@ const from = Number(process.env['HOSTILE_FROM'] ?? 0);
 const to = Number(process.env['HOSTILE_TO'] ?? 1_000_000);
 const seed = process.env['HOSTILE_SEED'] ?? 'doors';
 const concurrency = Number(process.env['HOSTILE_CONCURRENCY'] ?? 8);
-/** Bodies between two looks at the processes, and bodies that fill caches before memory is measured. */
+/** Bodies between two looks at the processes, and bodies until the workers have the size of their largest batches. */
 const stride = 1_000;
-const warmUp = 3_000;
+const warmUp = 20_000;
 const timeoutMs = 120_000;
 const timeout = 24 * 3_600_000;
 
