@@ -37,8 +37,9 @@ const allowed = [
   ['apps/gateway/src/files/uploads.controller.ts', 'a weak hash'],
   // Names of Git's objects, by which a hub lists its small files.
   ['libs/engine/models/src/hub/fetch-blob.ts', 'a weak hash'],
-  // Spreads calls over instances.
-  ['libs/platform/messaging/src/instance-choice.ts', 'a weak hash'],
+  // Spread calls over instances.
+  ['libs/platform/foundation/src/balancing/choices.ts', 'a weak hash'],
+  ['libs/platform/foundation/src/balancing/prefix-memory.ts', 'a weak hash'],
   // Waits of different lengths, and a sample of times.
   ['libs/platform/foundation/src/retry.ts', 'a weak random number'],
   ['libs/platform/service-kit/src/metrics/timeline.ts', 'a weak random number'],
