@@ -1,6 +1,6 @@
 /**
  * Runs the benchmarks: `npm run bench -- <subject> [--threads N] [--rounds N] [--requests N] [--write]`. The subjects are
- * listed below; `answers` and `evidence` also take [--half tune|held|both] [--only KIND] [--together] [--answers FILE]; `evidence-latency` takes --against CHECKOUT; `all` runs the main ones, each in a process of its own. `--write` writes the section into
+ * listed below; `answers`, `evidence` and `two-hop` also take [--half tune|held|both] [--only KIND] [--together] [--answers FILE]; `evidence-latency` takes --against CHECKOUT; `all` runs the main ones, each in a process of its own. `--write` writes the section into
  * docs/benchmarks.md; the machine should be idle then.
  */
 import { spawn } from 'node:child_process';
@@ -28,6 +28,7 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   answers: () => import('./answers/subject.js'),
   evidence: () => import('./evidence/subject.js'),
   documents: () => import('./documents/subject.js'),
+  'two-hop': () => import('./two-hop/subject.js'),
   'evidence-latency': () => import('./evidence/latency.js'),
   soak: () => import('./services/soak.js'),
   transcription: () => import('./asr/transcription.js'),

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { ChatModule } from '../chat/chat.module.js';
 import { DataprepModule } from '../dataprep/dataprep.module.js';
+import { DocumentToolsModule } from '../document-tools/document-tools.module.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
-import { DocumentReader } from './document-reader.js';
 import { McpController } from './mcp.controller.js';
 import { McpServers } from './mcp-server.js';
 import { McpSessions } from './mcp-sessions.js';
@@ -10,21 +10,11 @@ import { ProfilePrompts } from './prompts.js';
 import { DocumentResources } from './resources.js';
 import { McpTools } from './tools/mcp-tools.js';
 import { MegaServiceTools } from './tools/mega-service-tools.js';
-import { PassageSearch } from './tools/search.tool.js';
 
 /** MegaNest as a tool of agents: the server of the Model Context Protocol. */
 @Module({
-  imports: [ChatModule, DataprepModule, MegaServicesModule],
+  imports: [ChatModule, DataprepModule, DocumentToolsModule, MegaServicesModule],
   controllers: [McpController],
-  providers: [
-    DocumentReader,
-    DocumentResources,
-    McpServers,
-    McpSessions,
-    McpTools,
-    MegaServiceTools,
-    PassageSearch,
-    ProfilePrompts,
-  ],
+  providers: [DocumentResources, McpServers, McpSessions, McpTools, MegaServiceTools, ProfilePrompts],
 })
 export class McpServerModule {}

@@ -21,7 +21,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { ProfilePrompts } from './prompts.js';
 import { DocumentResources, documentTemplate } from './resources.js';
-import { assertMayUse, type McpProgress, type McpTool } from './tools/mcp-tool.js';
+import { assertMayUse, type McpProgress, type McpTool } from '../document-tools/mcp-tool.js';
 import { McpTools } from './tools/mcp-tools.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;

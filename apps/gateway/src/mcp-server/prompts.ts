@@ -5,7 +5,7 @@ import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { PassageSearch } from './tools/search.tool.js';
+import { PassageSearch } from '../document-tools/search.tool.js';
 
 const argumentsSchema = z.strictObject({ question: z.string().min(1), collection: collectionField });
 

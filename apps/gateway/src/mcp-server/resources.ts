@@ -3,7 +3,7 @@ import { Dataprep } from '#api/dataprep-api';
 import { renderChunks } from '#answers/evidence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Resource, TextResourceContents } from '@modelcontextprotocol/sdk/types.js';
-import { DocumentReader } from './document-reader.js';
+import { DocumentReader } from '../document-tools/document-reader.js';
 
 /** Documents in one page of the list. */
 const pageSize = 200;

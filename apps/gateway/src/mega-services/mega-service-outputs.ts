@@ -34,6 +34,9 @@ export const documentsAnswerSchema = z.object({
 
 type DocumentsAnswer = z.output<typeof documentsAnswerSchema>;
 
+/** Services that give ranked passages. */
+const ranking: ReadonlySet<string> = new Set(['reranking', 'retrieval.loop']);
+
 /** The answer of the OPEA reference's retrieval tool: passages with scores, in a field named after the last step. */
 function documentsAnswer(
   documents: readonly RetrievedDocument[],
@@ -46,7 +49,7 @@ function documentsAnswer(
     score,
     metadata,
   }));
-  const reranked = nodes.get(output)?.target.service === 'reranking';
+  const reranked = ranking.has(nodes.get(output)?.target.service ?? '');
   return { id, initial_query: query, [reranked ? 'reranked_docs' : 'retrieved_docs']: found };
 }
 

@@ -4,6 +4,7 @@ import { Module, type Provider } from '@nestjs/common';
 import { createHash, randomBytes } from 'node:crypto';
 import { ChatModule } from '../chat/chat.module.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import { DocumentToolsModule } from '../document-tools/document-tools.module.js';
 import { ImageStoreModule } from '../input-files/image-store.js';
 import { InputFilesModule } from '../input-files/input-files.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
@@ -54,6 +55,7 @@ const responseSealer: Provider = {
     ChatModule,
     MegaServicesModule,
     InputFilesModule,
+    DocumentToolsModule,
     ImageStoreModule,
     VectorStoresModule,
   ],

@@ -9,4 +9,5 @@ export { documentTexts, type DocumentTexts } from './document-texts.js';
 export { documentQuestionOf, type DocumentQuestion } from './document-question.js';
 export { matchDocumentName, type NamedDocument, type NamedMatch } from './document-names.js';
 export { mentionedIn } from './listing-question.js';
+export { isAbout, nextQueries, type Link, type NextQueries } from './next-queries.js';
 export { asksForSummary, hasWord } from './summary-question.js';

@@ -2,7 +2,7 @@ import type { GenerationChunk } from '#platform/contracts';
 import { collectChatCompletion, type ChatCompletion } from '#api/openai-api';
 import { z } from 'zod';
 import type { ChatRun } from '../../chat/chat-model.js';
-import type { McpToolContext, McpToolResult } from './mcp-tool.js';
+import type { McpToolContext, McpToolResult } from '../../document-tools/mcp-tool.js';
 
 /** Milliseconds between two reports of an answer that is being written. */
 const progressEveryMs = 250;

@@ -4,7 +4,7 @@ import { chatCompletionRequestSchema } from '#api/openai-api';
 import { z } from 'zod';
 import type { ChatService } from '../../chat/chat.service.js';
 import { answerSchema, readAnswer } from './answer.js';
-import { defineTool, readsOnly, type McpTool } from './mcp-tool.js';
+import { defineTool, readsOnly, type McpTool } from '../../document-tools/mcp-tool.js';
 
 const input = z.strictObject({
   question: z.string().min(1),

@@ -12,7 +12,7 @@ import { cleanFilename, collectionField, maxIngestMs, type Dataprep } from '#api
 import type { ObjectStore } from '#platform/messaging';
 import { withinDeadline } from '#platform/service-kit';
 import { z } from 'zod';
-import { defineTool, type McpTool, type McpToolContext } from './mcp-tool.js';
+import { defineTool, type McpTool, type McpToolContext } from '../../document-tools/mcp-tool.js';
 
 /** Milliseconds between two reports of the progress. */
 const progressEveryMs = 500;

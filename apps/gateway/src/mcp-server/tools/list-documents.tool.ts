@@ -1,7 +1,7 @@
 import { storedDocumentSchema, type StoredDocument } from '#platform/contracts';
 import { collectionField, type Dataprep } from '#api/dataprep-api';
 import { z } from 'zod';
-import { defineTool, readsOnly, type McpTool } from './mcp-tool.js';
+import { defineTool, readsOnly, type McpTool } from '../../document-tools/mcp-tool.js';
 
 const input = z.strictObject({
   collection: collectionField.describe('Collection of documents; absent: all of them'),

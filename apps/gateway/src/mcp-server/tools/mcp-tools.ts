@@ -2,15 +2,15 @@ import { ObjectStore } from '#platform/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#platform/service-kit';
 import { ChatService } from '../../chat/chat.service.js';
-import { DocumentReader } from '../document-reader.js';
+import { DocumentReader } from '../../document-tools/document-reader.js';
 import { askTool } from './ask.tool.js';
-import { findTool } from './find.tool.js';
+import { findTool } from '../../document-tools/find.tool.js';
 import { ingestTool } from './ingest.tool.js';
 import { listDocumentsTool } from './list-documents.tool.js';
-import { mayUse, type McpTool } from './mcp-tool.js';
+import { mayUse, type McpTool } from '../../document-tools/mcp-tool.js';
 import { MegaServiceTools } from './mega-service-tools.js';
-import { openTool } from './open.tool.js';
-import { PassageSearch, searchTool } from './search.tool.js';
+import { openTool } from '../../document-tools/open.tool.js';
+import { PassageSearch, searchTool } from '../../document-tools/search.tool.js';
 
 /** The tools of the MCP server: over documents, and one for each mega service. */
 @Injectable()

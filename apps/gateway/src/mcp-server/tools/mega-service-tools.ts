@@ -8,8 +8,13 @@ import { MegaServiceBody } from '../../mega-services/mega-service-body.js';
 import { MegaServiceCatalog } from '../../mega-services/mega-service-catalog.js';
 import { MegaServiceOutputs } from '../../mega-services/mega-service-outputs.js';
 import { answerSchema, readAnswer } from './answer.js';
-import { readsOnly, type McpTool, type McpToolContext, type McpToolResult } from './mcp-tool.js';
-import { passagesAsText, toPassage } from './passages.js';
+import {
+  readsOnly,
+  type McpTool,
+  type McpToolContext,
+  type McpToolResult,
+} from '../../document-tools/mcp-tool.js';
+import { passagesAsText, toPassage } from '../../document-tools/passages.js';
 
 const question = { type: 'string', description: 'The question or the text' };
 

@@ -20,6 +20,7 @@ import {
   callTranscribe,
 } from './service-calls.js';
 import { callEmbedding, callReranking, callRetrieval } from './search-calls.js';
+import { callLoop, loopParametersSchema } from '../loop/search-loop.js';
 import { callAnswerGuardrail, callGuardrail } from './guardrail.js';
 
 /** The conversation from an earlier node, e.g. a guard that redacts; by default the request's own conversation. */
@@ -85,6 +86,14 @@ export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegis
     parameters: rerankingParametersSchema,
     passThrough: 'documents',
     whenSkipped: keepTopN,
+  },
+  {
+    service: 'retrieval.loop',
+    call: callLoop,
+    inputs: { conversation, documents: { kind: 'documents' } },
+    output: 'documents',
+    parameters: loopParametersSchema,
+    passThrough: 'documents',
   },
   {
     service: 'llm',

@@ -69,6 +69,7 @@ export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]
   const plan = call.plan();
   if (!plan.searches) return [];
   const { options, context } = call;
+  plan.retrieval = context.parameters;
   plan.whole = await readWhole(call);
   if (plan.whole) {
     plan.stop();

@@ -2,10 +2,10 @@ import type { CitedPassages } from './cited-before.js';
 import type { WholeDocuments } from './whole-documents.js';
 import type { WrittenQueries } from './query-writer.js';
 
-/** A query and its author: the user, the rules that add words of earlier turns, or the language model. */
+/** A query and its author: the user, the rules that add words of earlier turns, the language model, or names that a search found. */
 export interface SearchQuery {
   readonly query: string;
-  readonly by: 'user' | 'words' | 'model';
+  readonly by: 'user' | 'words' | 'model' | 'names';
 }
 
 /** How the documents for a conversation are searched. All nodes of a run share it. */
@@ -27,6 +27,8 @@ export interface SearchPlan {
   readonly question: Promise<string>;
   /** Parameters of the node that embeds queries; undefined without one, or if it is a service of a user. */
   embedding?: Readonly<Record<string, unknown>>;
+  /** Parameters of the node that searches; its collection and filter also apply to further searches. */
+  retrieval?: Readonly<Record<string, unknown>>;
   /** Learns the languages of the documents from the texts of found passages. */
   readonly learn: (texts: readonly string[]) => void;
   /** The documents that the question asks about as a whole, in place of a search; set by the node that searches. */

@@ -2,6 +2,9 @@ import { invalidField, unsupportedField, type ToolChoice } from '#platform/contr
 import { modelTools, type CallTarget, type ResponseSettings, type ResponseToolChoice } from '#api/responses';
 import type { Provider, Type } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
+import { DocumentReader } from '../../document-tools/document-reader.js';
+import { PassageSearch } from '../../document-tools/search.tool.js';
+import { documentToolSources } from './document-tools.js';
 import { FileSearchSource } from './file-search.js';
 import { McpToolSource } from './mcp/mcp-source.js';
 import type { ServerToolSource } from './server-tool.js';
@@ -212,8 +215,16 @@ export const serverToolProviders: Provider[] = [
   ...sourceClasses,
   {
     provide: ServerToolSources,
-    inject: [gatewayEnvironment, ...sourceClasses],
-    useFactory: ({ UNSERVED_TOOLS }: GatewayEnvironment, ...sources: ServerToolSource[]) =>
-      new ServerToolSources(sources, UNSERVED_TOOLS === 'refuse'),
+    inject: [gatewayEnvironment, PassageSearch, DocumentReader, ...sourceClasses],
+    useFactory: (
+      { UNSERVED_TOOLS }: GatewayEnvironment,
+      searches: PassageSearch,
+      documents: DocumentReader,
+      ...sources: ServerToolSource[]
+    ) =>
+      new ServerToolSources(
+        [...sources, ...documentToolSources(searches, documents)],
+        UNSERVED_TOOLS === 'refuse',
+      ),
   },
 ];

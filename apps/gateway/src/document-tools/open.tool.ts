@@ -1,8 +1,9 @@
-import { invalidField, maxPosition } from '#platform/contracts';
+import { invalidField, maxPosition, type RetrievedDocument, type StoredChunk } from '#platform/contracts';
 import { renderChunks } from '#answers/evidence';
 import { z } from 'zod';
-import type { DocumentReader } from '../document-reader.js';
-import { wholeSections } from '../sections.js';
+import { withAddresses } from '../mega-services/page-address.js';
+import type { DocumentReader } from './document-reader.js';
+import { wholeSections } from './sections.js';
 import { defineTool, readsOnly, type McpTool } from './mcp-tool.js';
 
 /** Passages that are read before and after a range to find the borders of its sections. */
@@ -39,7 +40,7 @@ export function openTool(documents: DocumentReader): McpTool {
     output,
     annotations: readsOnly,
     scope: 'read',
-    run: async ({ document: name, from, to = from, max_characters }) => {
+    run: async ({ document: name, from, to = from, max_characters }, { call: { origin }, numbered }) => {
       if (to < from) throw invalidField('to', 'must not be before from');
       const { id, filename, chunks: total } = await documents.find(name);
       if (from >= total)
@@ -59,9 +60,24 @@ export function openTool(documents: DocumentReader): McpTool {
         text,
         ...(last + 1 < total && { next: last + 1 }),
       };
-      return { text: `${lineOf(structured)}\n\n${text}`, structured };
+      // A number is only of use to a model whose citations are checked.
+      const number = numbered === undefined ? '' : `[${numbered + 1}] `;
+      const cited = withAddresses(
+        chunks.slice(0, 1).map((chunk) => asCited(chunk, structured)),
+        origin,
+      );
+      return { text: `${number}${lineOf(structured)}\n\n${text}`, structured, documents: cited };
     },
   });
+}
+
+/** What was opened, as one passage to cite. */
+function asCited(
+  { id, metadata }: StoredChunk,
+  { document, filename, text }: z.output<typeof output>,
+): RetrievedDocument {
+  const { page_breaks: _breaks, ...rest } = metadata;
+  return { id, text, score: 0, metadata: { ...rest, document_id: document, filename } };
 }
 
 function lineOf({ filename, headings, from, to, passages, next }: z.output<typeof output>): string {

@@ -41,10 +41,12 @@ export function toPassage(document: RetrievedDocument): Passage {
   };
 }
 
-/** Passages as a numbered text for a model, with the ids that further calls need. */
-export function passagesAsText(passages: readonly Passage[]): string {
+/** Passages as a numbered text for a model, with the ids that further calls need. The numbers continue after `numbered`. */
+export function passagesAsText(passages: readonly Passage[], numbered = 0): string {
   if (passages.length === 0) return 'Nothing was found.';
-  return passages.map((passage, index) => `[${index + 1}] ${labelOf(passage)}\n${passage.text}`).join('\n\n');
+  return passages
+    .map((passage, index) => `[${numbered + index + 1}] ${labelOf(passage)}\n${passage.text}`)
+    .join('\n\n');
 }
 
 function labelOf({ title, filename, heading, page, document, passage }: Passage): string {

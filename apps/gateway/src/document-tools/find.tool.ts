@@ -1,7 +1,7 @@
 import { invalidField, type StoredChunk } from '#platform/contracts';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { z } from 'zod';
-import type { DocumentReader } from '../document-reader.js';
+import type { DocumentReader } from './document-reader.js';
 import { defineTool, readsOnly, type McpTool } from './mcp-tool.js';
 
 /** Characters of the text around a match. */

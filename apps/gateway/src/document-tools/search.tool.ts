@@ -5,11 +5,11 @@ import type { HttpCall } from '#platform/service-kit';
 import { assertMayAsk } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { outputKindOf } from '../../mega-services/definition-checks.js';
-import { MegaServiceBody } from '../../mega-services/mega-service-body.js';
-import { MegaServiceCatalog } from '../../mega-services/mega-service-catalog.js';
-import { MegaServiceOutputs } from '../../mega-services/mega-service-outputs.js';
-import { withAddresses } from '../../mega-services/page-address.js';
+import { outputKindOf } from '../mega-services/definition-checks.js';
+import { MegaServiceBody } from '../mega-services/mega-service-body.js';
+import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
+import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
+import { withAddresses } from '../mega-services/page-address.js';
 import { defineTool, readsOnly, type McpTool } from './mcp-tool.js';
 import { passagesAsText, passageSchema, toPassage } from './passages.js';
 
@@ -80,9 +80,10 @@ export function searchTool(searches: PassageSearch): McpTool {
     output: z.object({ results: z.array(passageSchema) }),
     annotations: readsOnly,
     scope: 'read',
-    run: async (query, { call }) => {
-      const results = (await searches.search(query, call)).map(toPassage);
-      return { text: passagesAsText(results), structured: { results } };
+    run: async (query, { call, numbered }) => {
+      const documents = await searches.search(query, call);
+      const results = documents.map(toPassage);
+      return { text: passagesAsText(results, numbered), structured: { results }, documents };
     },
   });
 }

@@ -1,4 +1,10 @@
-import { MegaNestError, parseOrThrow, toJsonSchema, type JsonSchema } from '#platform/contracts';
+import {
+  MegaNestError,
+  parseOrThrow,
+  toJsonSchema,
+  type JsonSchema,
+  type RetrievedDocument,
+} from '#platform/contracts';
 import type { HttpCall, Scope } from '#platform/service-kit';
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
@@ -9,6 +15,8 @@ export interface McpToolContext {
   call: HttpCall;
   /** Reports a step of the work to a client that asked for its progress. */
   progress: (step: McpProgress) => void;
+  /** Passages that were numbered before; the numbers of a result continue after them. */
+  numbered?: number;
 }
 
 /** A step of the work of a tool. */
@@ -23,11 +31,13 @@ export interface McpProgress {
 export interface McpToolResult {
   text: string;
   structured: Record<string, unknown>;
+  /** The passages that the text shows with numbers, in their order, for the citations of a later answer. */
+  documents?: readonly RetrievedDocument[];
   /** The result says that the work failed. */
   isError?: boolean;
 }
 
-/** A tool of the gateway's MCP server. */
+/** A tool over documents or mega services, in the form of the Model Context Protocol. */
 export interface McpTool {
   readonly name: string;
   readonly title: string;
