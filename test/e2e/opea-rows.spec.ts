@@ -217,6 +217,8 @@ describe('OPEA', () => {
         if (isAlias || path.includes('{') || path === '/v1/audio/translations') continue;
         for (const method of Object.keys(methods)) {
           const line = `${method.toUpperCase()} ${port}${path}`;
+          // Its body needs the id of a file.
+          if (line === `POST ${port}/v1/batches`) continue;
           if (['get', 'post'].includes(method) && !pasted.has(line)) missing.push(line);
         }
       }

@@ -1,6 +1,6 @@
 import type { RerankResponse } from '#api/openai-api';
 import { startStack, type TestStack } from '#platform/testing';
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postJson } from './helpers/http.js';
 import { ingestText } from './helpers/ingest.js';
@@ -384,6 +384,105 @@ describe('embeddings and models through the official client', () => {
   ])('refuses %s', async (_name, body, status, param) => {
     const request = client.chat.completions.create(body as OpenAI.ChatCompletionCreateParamsNonStreaming);
     await expect(request).rejects.toMatchObject({ status, param });
+  });
+});
+
+type Endpoint = OpenAI.BatchCreateParams['endpoint'];
+
+describe('batches through the official client', () => {
+  const validate = schemaValidator();
+
+  async function begin(endpoint: Endpoint, bodies: object[], lines: string[] = []) {
+    const requests = bodies.map((body, index) =>
+      JSON.stringify({ custom_id: `r${index}`, method: 'POST', url: endpoint, body }),
+    );
+    const file = await client.files.create({
+      file: await toFile(Buffer.from([...requests, ...lines].join('\n')), 'in.jsonl'),
+      purpose: 'batch',
+    });
+    return client.batches.create({
+      input_file_id: file.id,
+      endpoint,
+      completion_window: '24h',
+      metadata: { night: 'one' },
+    });
+  }
+
+  async function ended({ id }: OpenAI.Batch): Promise<OpenAI.Batch> {
+    const isOver = async () => (await client.batches.retrieve(id)).status;
+    await expect.poll(isOver, { timeout: 60_000 }).toMatch(/^(completed|failed|cancelled|expired)$/);
+    return client.batches.retrieve(id);
+  }
+
+  interface Line {
+    custom_id: string;
+    response: { status_code: number; body: Record<string, unknown> } | null;
+    error: object | null;
+  }
+  const linesOf = async (id: string | null | undefined): Promise<Line[]> =>
+    (await (await client.files.content(id!)).text())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line);
+
+  it('answers the requests of each endpoint, with an output and an error file', async () => {
+    const cases: [Endpoint, object, string][] = [
+      ['/v1/chat/completions', { model: 'chatqna', messages: [{ role: 'user', content: question }] }, fact],
+      ['/v1/responses', { model: 'chatqna', input: question }, fact],
+      ['/v1/embeddings', { model: 'nano-embed', input: 'plum juice' }, 'embedding'],
+      ['/v1/completions', { model: 'nano-chat', prompt: 'The ferry', max_tokens: 2 }, 'text_completion'],
+    ];
+    const begun = await Promise.all(
+      cases.map(([endpoint, body]) => begin(endpoint, [body, { ...body, model: 'unknown-model' }])),
+    );
+    for (const [index, started] of begun.entries()) {
+      expect(validate?.('Batch', started) ?? []).toEqual([]);
+      const batch = await ended(started);
+      expect(batch).toMatchObject({
+        status: 'completed',
+        metadata: { night: 'one' },
+        request_counts: { total: 2, completed: 1, failed: 1 },
+      });
+      const [answer, ...others] = await linesOf(batch.output_file_id);
+      expect(others).toEqual([]);
+      expect(answer).toMatchObject({ custom_id: 'r0', response: { status_code: 200 }, error: null });
+      expect(JSON.stringify(answer)).toContain(cases[index]![2]);
+      const [refused] = await linesOf(batch.error_file_id);
+      expect(refused).toMatchObject({ custom_id: 'r1', response: { status_code: 404 } });
+    }
+    const listed: string[] = [];
+    for await (const { id } of client.batches.list({ limit: 2 })) listed.push(id);
+    expect(listed.toSorted()).toEqual(begun.map(({ id }) => id).toSorted());
+  });
+
+  it('names the mistakes of an input file by their lines', async () => {
+    const body = { model: 'nano-embed', input: 'x' };
+    const wrong = JSON.stringify({ custom_id: 'r0', method: 'POST', url: '/v1/embeddings', body });
+    const batch = await ended(await begin('/v1/embeddings', [body], ['{', wrong]));
+    expect(batch.status).toBe('failed');
+    expect(batch.errors?.data).toMatchObject([
+      { code: 'invalid_json_line', line: 2 },
+      { code: 'duplicate_custom_id', line: 3, param: 'custom_id' },
+    ]);
+    await expect(client.batches.cancel(batch.id)).rejects.toMatchObject({ status: 409 });
+  });
+
+  it('refuses files of another purpose, and unknown files and endpoints', async () => {
+    const file = await client.files.create({
+      file: await toFile(Buffer.from('{}'), 'a.jsonl'),
+      purpose: 'user_data',
+    });
+    const create = (more: object) =>
+      client.batches.create({
+        input_file_id: file.id,
+        endpoint: '/v1/embeddings',
+        completion_window: '24h',
+        ...more,
+      });
+    await expect(create({})).rejects.toMatchObject({ status: 400, param: 'input_file_id' });
+    await expect(create({ input_file_id: 'file-none' })).rejects.toMatchObject({ status: 404 });
+    await expect(create({ endpoint: '/v1/dataprep/ingest' })).rejects.toMatchObject({ param: 'endpoint' });
+    await expect(client.batches.retrieve('batch_none')).rejects.toMatchObject({ status: 404 });
   });
 });
 

@@ -114,6 +114,44 @@ describe('a gateway that is killed', () => {
     expect(responseOf(events).output_text).toBe('1 ');
   });
 
+  it('leaves a batch to the next one, which answers each request once, for the key of the batch', async () => {
+    const client = newClient(stack.gateway.url, keys[0]);
+    const contents = ['say first', 'count 2 every 3000', 'say third'];
+    const lines = contents.map((content, index) =>
+      JSON.stringify({
+        custom_id: `r${index}`,
+        method: 'POST',
+        url: '/v1/chat/completions',
+        body: { model, messages: [{ role: 'user', content }] },
+      }),
+    );
+    const file = await client.files.create({
+      file: new File([lines.join('\n')], 'in.jsonl'),
+      purpose: 'batch',
+    });
+    const { id } = await client.batches.create({
+      input_file_id: file.id,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    const completed = async () => (await client.batches.retrieve(id)).request_counts?.completed;
+    await expect.poll(completed).toBeGreaterThan(0);
+    await stack.gateway.kill();
+    stack.gateway = await stack.startGateway();
+    const after = newClient(stack.gateway.url, keys[0]);
+    await expect.poll(async () => (await after.batches.retrieve(id)).status).toBe('completed');
+    const batch = await after.batches.retrieve(id);
+    expect(batch.request_counts).toEqual({ total: 3, completed: 3, failed: 0 });
+    const output = await (await after.files.content(batch.output_file_id!)).text();
+    const ids = output
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { custom_id: string }).custom_id);
+    expect(ids).toEqual(['r0', 'r1', 'r2']);
+    const stranger = newClient(stack.gateway.url, keys[1]);
+    await expect(stranger.batches.retrieve(id)).rejects.toMatchObject({ status: 404 });
+  });
+
   it('stopped in order hands its background responses on at once', async () => {
     // They look for expired leases once in minutes.
     const patient = { RESPONSES_LEASE_MS: '600000' };

@@ -3,6 +3,7 @@ import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#platf
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AnthropicModule } from './anthropic/anthropic.module.js';
 import { AudioModule } from './audio/audio.module.js';
+import { BatchesModule } from './batches/batches.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CompletionsModule } from './completions/completions.module.js';
 import { ConfigModule, type GatewayEnvironment } from './config/gateway.environment.js';
@@ -49,6 +50,7 @@ export class GatewayModule {
         DatabaseModule,
         AnthropicModule,
         AudioModule,
+        BatchesModule,
         ChatModule,
         CompletionsModule,
         ConversationsModule,

@@ -56,13 +56,18 @@ async function limitRate(app: NestFastifyApplication, environment: GatewayEnviro
     timeWindow: '1 minute',
     // The owner is the same for each spelling of a key. Without keys, clients could vary the header to evade the limit.
     keyGenerator: (request) => (hasKeys ? ownerOf(request) : request.ip),
-    allowList: (request) => limitOf(request) === 0 || isFree(request),
+    allowList: (request) => limitOf(request) === 0 || isFree(request) || isInBackground(request),
     errorResponseBuilder: (_request, { max, ttl }) => {
       const retryAfter = Math.ceil(ttl / 1000);
       const detail = `The limit is ${max} requests per minute; try again in ${retryAfter} s.`;
       return new MegaNestError('rate_limit_exceeded', { detail, retryAfter });
     },
   });
+}
+
+/** A request of a batch, which has limits of its own. */
+function isInBackground({ meganestCaller }: FastifyRequest): boolean {
+  return meganestCaller?.client !== undefined;
 }
 
 /** Requests without a limit: probes, and the files of the web app, which a page load requests all at once. */

@@ -290,3 +290,73 @@ describe('the Anthropic SDK', () => {
     await expect(stream.finalMessage()).rejects.toThrow('the script broke');
   });
 });
+
+describe('message batches', () => {
+  const request = (
+    custom_id: string,
+    content: string,
+    more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {},
+  ) => ({
+    custom_id,
+    params: {
+      model: scriptedModel,
+      max_tokens: 100,
+      messages: [{ role: 'user' as const, content }],
+      ...more,
+    },
+  });
+  const ended = async (id: string) => {
+    const status = async () => (await client.messages.batches.retrieve(id)).processing_status;
+    await expect.poll(status).toBe('ended');
+  };
+
+  it('are answered, listed, read and deleted', async () => {
+    const batch = await client.messages.batches.create({
+      requests: [request('good', 'say this'), request('bad', 'say that', { model: 'unknown-model' })],
+    });
+    expect(batch).toMatchObject({
+      type: 'message_batch',
+      processing_status: 'in_progress',
+      results_url: null,
+    });
+    await ended(batch.id);
+    const results: Anthropic.Messages.MessageBatchIndividualResponse[] = [];
+    for await (const result of await client.messages.batches.results(batch.id)) results.push(result);
+    expect(results).toMatchObject([
+      { custom_id: 'good', result: { type: 'succeeded', message: { type: 'message', role: 'assistant' } } },
+      { custom_id: 'bad', result: { type: 'errored', error: { error: { type: 'not_found_error' } } } },
+    ]);
+    expect(JSON.stringify(results[0])).toContain('say this');
+    const [listed] = (await client.messages.batches.list({ limit: 1 })).data;
+    expect(listed).toMatchObject({
+      id: batch.id,
+      request_counts: { processing: 0, succeeded: 1, errored: 1, canceled: 0, expired: 0 },
+    });
+    expect(await client.messages.batches.delete(batch.id)).toMatchObject({ type: 'message_batch_deleted' });
+    await expect(client.messages.batches.retrieve(batch.id)).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  it('are cancelled, with the answers so far', async () => {
+    const held = Array.from({ length: 4 }, (_unused, index) => request(`r${index}`, 'held: later'));
+    const { id } = await client.messages.batches.create({
+      requests: [request('first', 'say this'), ...held],
+    });
+    await expect
+      .poll(async () => (await client.messages.batches.retrieve(id)).request_counts.succeeded)
+      .toBe(1);
+    await client.messages.batches.cancel(id);
+    await ended(id);
+    const { request_counts: counts, cancel_initiated_at: cancelledAt } =
+      await client.messages.batches.retrieve(id);
+    expect(counts).toMatchObject({ succeeded: 1, canceled: 4, processing: 0 });
+    expect(cancelledAt).not.toBeNull();
+  });
+
+  it('refuse ids that are there twice, and streams', async () => {
+    const create = (...requests: object[]) =>
+      client.messages.batches.create({ requests } as Anthropic.Messages.BatchCreateParams);
+    await expect(create(request('a', 'x'), request('a', 'y'))).rejects.toThrow('requests[1].custom_id');
+    const streamed = { custom_id: 'a', params: { ...request('a', 'x').params, stream: true } };
+    await expect(create(streamed)).rejects.toThrow('requests[0].params.stream');
+  });
+});

@@ -77,16 +77,19 @@ describe('Database', () => {
   it('migrates once, however many start at the same time', async () => {
     const databases = [open(), open(), open(), open()];
     const applied = await Promise.all(databases.map((database) => database.migrate()));
-    expect(applied.flat()).toEqual(['0001-schema', '0030-engines']);
+    expect(applied.flat()).toEqual(['0001-schema', '0027-batches', '0030-engines']);
     expect(await open().migrate()).toEqual([]);
     const [database] = databases;
-    await database!.query("UPDATE meganest_migrations SET name = '0022-reading-reports' WHERE name = '0001-schema'");
+    await database!.query(
+      "UPDATE meganest_migrations SET name = '0022-reading-reports' WHERE name = '0001-schema'",
+    );
     await database!.query(
       "INSERT INTO meganest_migrations (name, run_on) VALUES ('0021-clients-of-jobs', now())",
     );
     expect(await open().migrate()).toEqual([]);
     expect(await database!.query('SELECT name FROM meganest_migrations ORDER BY name')).toEqual([
       { name: '0001-schema' },
+      { name: '0027-batches' },
       { name: '0030-engines' },
     ]);
   });

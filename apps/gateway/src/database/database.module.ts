@@ -1,5 +1,6 @@
 import { databaseOptions, HealthRegistry } from '#platform/service-kit';
 import {
+  BatchesRepository,
   CitedPassagesRepository,
   Database,
   openMigratedDatabase,
@@ -40,6 +41,7 @@ class GatewayDatabase implements OnApplicationShutdown {
 }
 
 const repositories = [
+  BatchesRepository,
   CitedPassagesRepository,
   EnginesRepository,
   FilesRepository,

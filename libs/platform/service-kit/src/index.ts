@@ -45,7 +45,8 @@ export {
   type HttpCall,
 } from './http/http-call.js';
 export { keepAlive, keepAliveMs, sendEventStream, type Frames } from './http/event-stream.js';
-export { assertMayAsk, ownerOf, type Caller, type Scope, needsKeys } from './keys/key-ring.js';
+export { allScopes, assertMayAsk, ownerOf, type Caller, type Scope, needsKeys } from './keys/key-ring.js';
+export { asCaller } from './keys/own-caller.js';
 export { createLogger } from './logger.js';
 export {
   GenerationMeasure,

@@ -3,7 +3,8 @@ import type { SqlValue, Transaction } from './transaction.js';
 
 /** A list in one table, ordered by its column `position`; `condition` uses `$1` to `$n` of `values`. */
 export interface CursorList {
-  table: 'files' | 'vector_stores' | 'vector_store_files' | 'response_items' | 'conversation_items';
+  table:
+    'batches' | 'files' | 'vector_stores' | 'vector_store_files' | 'response_items' | 'conversation_items';
   /** The column with the ids of cursors. */
   idColumn: 'id' | 'file_id';
   columns: string;

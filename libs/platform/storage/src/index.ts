@@ -23,6 +23,17 @@ export {
 } from './job-documents.repository.js';
 export { EnginesRepository } from './engines.repository.js';
 export { JobsRepository, type Job, type JobEnd, type JobState } from './jobs.repository.js';
+export { BatchesRepository, type BatchChange } from './batches/batches.repository.js';
+export {
+  type AnsweredRequest,
+  type BatchCaller,
+  type BatchProblem,
+  type BatchRequest,
+  type BatchResult,
+  type BatchStatus,
+  type RequestState,
+  type StoredBatch,
+} from './batches/batch.js';
 export { type KeptLimits } from './responses/kept-bounds.js';
 export { ConversationsRepository, type StoredConversation } from './responses/conversations.repository.js';
 export {

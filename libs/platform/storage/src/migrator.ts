@@ -54,7 +54,7 @@ async function renameStepsBeforeRelease(transaction: Transaction, schema: string
     `UPDATE ${table} SET name = '0001-schema' WHERE name = '0022-reading-reports'`,
   );
   if (renamed > 0)
-    await transaction.execute(`DELETE FROM ${table} WHERE name ~ '^00[012]' AND name <> '0001-schema'`);
+    await transaction.execute(`DELETE FROM ${table} WHERE left(name, 4) < '0023' AND name <> '0001-schema'`);
 }
 
 function toMigrationUnit({ name, up }: StorageMigration) {

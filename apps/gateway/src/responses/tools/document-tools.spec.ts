@@ -62,9 +62,9 @@ describe('documentToolSources', () => {
   it('searches with the collection of the entry, which the model cannot change, and goes on numbering', async () => {
     const entry = { type: 'search', collection: 'engines', max_results: 3 };
     const { definition } = await opened(entry);
-    expect(Object.keys((definition as unknown as { parameters: { properties: object } }).parameters.properties)).toEqual(
-      ['query', 'filter'],
-    );
+    expect(
+      Object.keys((definition as unknown as { parameters: { properties: object } }).parameters.properties),
+    ).toEqual(['query', 'filter']);
     const { steps, outcome } = await calling(entry, '{"query":"fuel","collection":"secret"}');
     expect(asked.at(-1)).toEqual({ query: 'fuel', collection: 'engines', max_results: 3 });
     expect(outcome.output).toContain('[3] engine.txt');

@@ -153,7 +153,7 @@ export class Admission {
 
 /** Returns the identity of a client: its key or, without keys, its address. */
 export function clientOf({ meganestCaller, ip }: FastifyRequest): string {
-  return meganestCaller?.owner ?? ip;
+  return meganestCaller?.client ?? meganestCaller?.owner ?? ip;
 }
 
 function add(usage: Usage, more: Usage, sign: 1 | -1): void {

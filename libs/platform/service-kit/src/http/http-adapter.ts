@@ -67,6 +67,7 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
     apiKeys.close();
     done();
   });
+  server.decorate('hasKey', (owner) => apiKeys.knows(owner));
   const keyed = needsKeys(environment);
   server.decorate('mayRead', (request) => !keyed || request.meganestCaller !== undefined);
   addHooks(server, { pages: new WebPages(environment), apiKeys }, logger);

@@ -10,6 +10,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { ownerOf, type Caller } from '../keys/key-ring.js';
+import { ownRequest } from '../keys/own-caller.js';
 
 /** The context of an HTTP request for the calls that it causes. */
 export interface HttpCall {
@@ -64,13 +65,14 @@ function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
     if (!reply.raw.writableFinished) abort.abort();
     span?.end(reply.statusCode >= 500 ? new Error(`HTTP ${reply.statusCode}`) : undefined);
   });
+  const own = ownRequest();
   const timeoutMs = reply.server.requestTimeoutMs ?? 120_000;
   return {
     requestId: request.id,
     deadline: Date.now() + timeoutMs,
     patience: new Patience(timeoutMs, Date.now() + (reply.server.streamTimeoutMs ?? defaultStreamMs)),
     traceparent: span?.traceparent ?? beginTrace(),
-    signal: abort.signal,
+    signal: own ? AbortSignal.any([abort.signal, own.signal]) : abort.signal,
     owner: ownerOf(request),
     caller: request.meganestCaller,
     origin: originOf(request),

@@ -2,6 +2,7 @@ import { MegaNestError } from '#platform/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ownerOf, type Scope, KeyRing, needsKeys, type KeySettings } from './key-ring.js';
+import { ownRequest } from './own-caller.js';
 
 /** Paths that answer without a key, for load balancers and orchestrators. */
 const openPaths = new Set(['/live', '/ready', '/health', '/v1/health_check']);
@@ -42,14 +43,20 @@ export class ApiKeys {
 
   /** Sets the caller of the request. Errors: invalid_api_key, insufficient_scope, rate_limit_exceeded. */
   check(request: FastifyRequest): void {
-    if (!this.#needed) return;
-    const caller = this.#ring.find(keyOf(request) ?? '');
+    const own = ownRequest()?.caller;
+    if (!this.#needed && !own) return;
+    const caller = own ?? this.#ring.find(keyOf(request) ?? '');
     request.meganestCaller = caller;
     if (isOpen(request)) return;
     if (!caller) throw this.#refuse(request);
     const scope = scopeOfRoute(request.method, request.routeOptions.url);
     if (!caller.scopes.has(scope) && !caller.scopes.has('admin'))
       throw new MegaNestError('insufficient_scope', { key: caller.name, scope });
+  }
+
+  /** Whether an owner still has a key; everybody has one where none is needed. */
+  knows(owner: string): boolean {
+    return !this.#needed || this.#ring.hasOwner(owner);
   }
 
   close(): void {

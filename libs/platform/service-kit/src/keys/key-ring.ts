@@ -10,6 +10,8 @@ import { EnvironmentError, type BaseEnvironment } from '../config/environment.js
 /** Scopes of a key: ask models and use its own objects; change shared documents; read figures of the installation. */
 const scopes = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
+/** The scopes of a caller where no keys are needed. */
+export const allScopes: ReadonlySet<Scope> = new Set(scopes);
 
 /** The holder of a request's key. */
 export interface Caller {
@@ -20,6 +22,8 @@ export interface Caller {
   scopes: ReadonlySet<Scope>;
   /** Names of models and mega services that it may ask; undefined: all. */
   models?: ReadonlySet<string>;
+  /** Its name in turns with other clients, where it differs from the owner: work in the background has turns of its own. */
+  client?: string;
   /** Requests a minute; undefined: the gateway's own limit. */
   ratePerMinute?: number;
 }
@@ -111,6 +115,11 @@ export class KeyRing {
     let match: KnownKey | undefined;
     for (const one of this.#keys) if (timingSafeEqual(one.digest, given)) match = one;
     return match && match.expiresAt > now ? match.caller : undefined;
+  }
+
+  /** Whether an owner has a key that has not expired. */
+  hasOwner(owner: string, now = Date.now()): boolean {
+    return this.#keys.some(({ caller, expiresAt }) => caller.owner === owner && expiresAt > now);
   }
 
   /** Reads the file again. */
