@@ -98,6 +98,7 @@ const ownSchema = z.object(
 
 const modelId = z.string().optional();
 const endpoint = z.url().optional();
+const engineSearchSchema = z.enum(['show', 'auto', 'off']).default('show');
 
 /** All variables of `npm start`. Each service parses its own part again. */
 export const launcherEnvironmentSchema = baseEnvironmentSchema
@@ -131,6 +132,8 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
     TEI_EMBEDDING_ENDPOINT: endpoint,
     TEI_RERANKING_ENDPOINT: endpoint,
     LLM_ENDPOINT: endpoint,
+    /** An engine on this machine: `show` says which one there is, `auto` uses it, `off` does not look. */
+    MEGANEST_ENGINE: engineSearchSchema,
     ASR_ENDPOINT: endpoint,
     TTS_ENDPOINT: endpoint,
     TEI_GUARDRAIL_ENDPOINT: endpoint,

@@ -12,6 +12,7 @@ import {
   type LauncherEnvironment,
 } from './environment.js';
 import { Launcher } from './launcher.js';
+import { lookForEngine } from './local-engine.js';
 import { describeConfiguration, describeReady } from './summary.js';
 import { withOwnKey } from './own-key.js';
 import { ingestSampleDocuments } from './sample-documents.js';
@@ -32,6 +33,7 @@ Settings are environment variables, e.g. GATEWAY_PORT=9999 npm start. The usual 
   MEGANEST_PROFILE=bundled    hub-small, hub or hub-large fetch real models from the Hugging Face hub
   LLM_MODEL_ID                a bundled name, a folder or a hub id (organization/name)
   LLM_ENDPOINT                a server with OpenAI's API in place of a local model, e.g. http://localhost:11434/v1
+  MEGANEST_ENGINE=auto        Ollama, LM Studio, llama-server or vLLM on this machine in place of a local model
   API_KEYS                    comma list of keys; needed for a public HOST
   HOST=127.0.0.1              address to listen on
   MEGANEST_DATA_DIR=.data     where everything is stored
@@ -118,7 +120,11 @@ function stopOnSignals(launcher: Launcher): void {
   stopWithNpm(stop);
 }
 
-async function run(variables: NodeJS.ProcessEnv): Promise<void> {
+async function run(given: NodeJS.ProcessEnv): Promise<void> {
+  // Before the services start, so that none of them is found.
+  const found = await lookForEngine(readLauncherEnvironment(given));
+  if (found.line) console.log(found.line);
+  const variables = { ...given, ...found.variables };
   const environment = readLauncherEnvironment(variables);
   const launcher = new Launcher(environment, variables);
   stopOnSignals(launcher);

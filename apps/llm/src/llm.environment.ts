@@ -75,6 +75,8 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   ENGINES_DIR: z.string().default('engines'),
   /** How the engine of a call is chosen, for models without a policy of their own. */
   ENGINE_POLICY: enginePolicySchema.default('cache_aware'),
+  /** `off`: engines on this machine are not looked for. */
+  MEGANEST_ENGINE: z.enum(['show', 'auto', 'off']).default('show'),
   /** Whether engines that the API adds may have loopback and private addresses. */
   ENGINES_ALLOW_PRIVATE: booleanSchema.default(true),
 });

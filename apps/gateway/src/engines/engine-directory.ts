@@ -2,6 +2,8 @@ import {
   engineIdOf,
   findEngine,
   listEngines,
+  localEngines,
+  type ReplyOf,
   invalidField,
   MegaNestError,
   reloadEngines,
@@ -44,6 +46,11 @@ export class EngineDirectory {
       byId.set(one.id, known ? merged(known, one) : one);
     }
     return { engines: [...byId.values()], problems: [...new Set(all.flatMap(({ problems }) => problems))] };
+  }
+
+  /** The engines at the usual ports of the machine of an LLM service. */
+  async local(call: CallOptions): Promise<ReplyOf<typeof localEngines>['engines']> {
+    return (await this.client.request(localEngines, {}, call)).engines;
   }
 
   /** Errors: not_found. */

@@ -1,4 +1,4 @@
-import { engineSpecSchema, engineStatusSchema, type EngineSpec } from '#platform/contracts';
+import { engineKindSchema, engineSpecSchema, engineStatusSchema, type EngineSpec } from '#platform/contracts';
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#platform/service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { z } from 'zod';
@@ -9,6 +9,17 @@ const listAnswer = z.object({
   object: z.literal('list'),
   data: z.array(engineObject),
   problems: z.array(z.string()).describe('Files of engines that are not used, and why'),
+});
+const foundAnswer = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z.object({
+      url: z.string(),
+      kind: engineKindSchema,
+      models: z.array(z.string()).describe('Its models that chat'),
+      added: z.boolean().describe('Whether it is an engine of MegaNest already'),
+    }),
+  ),
 });
 const deletedAnswer = z.object({ id: z.string(), object: z.literal('engine'), deleted: z.literal(true) });
 
@@ -36,6 +47,12 @@ export class EnginesController {
     @Call() call: HttpCall,
   ): Promise<z.output<typeof engineObject>> {
     return { ...(await this.directory.add(spec, call)), object: 'engine' };
+  }
+
+  @Get('found')
+  @ApiOperation({ summary: 'List the engines at the usual ports of the machine', answer: foundAnswer })
+  async found(@Call() call: HttpCall): Promise<z.output<typeof foundAnswer>> {
+    return { object: 'list', data: await this.directory.local(call) };
   }
 
   @Get(':id')

@@ -4,10 +4,17 @@ import {
   type EngineSpec,
   type EngineStatus,
   type findEngine,
+  type localEngines,
   type NamedEngine,
   type ReplyOf,
 } from '#platform/contracts';
-import { EnginePool, findModels, type PoolEntry, type PooledGenerator } from '#engine/remote-engines';
+import {
+  EnginePool,
+  findLocalEngines,
+  findModels,
+  type PoolEntry,
+  type PooledGenerator,
+} from '#engine/remote-engines';
 import { RpcClient } from '#platform/messaging';
 import { projectRoot } from '#platform/foundation';
 import { dispatcherForEngines, Metrics, refusalOfEngineUrl } from '#platform/service-kit';
@@ -101,6 +108,18 @@ export class EngineRegistry implements OnApplicationShutdown {
       const detail = error instanceof Error ? error.message : String(error);
       throw new MegaNestError('unreachable_url', { url, detail, param: 'url', cause: error });
     }
+  }
+
+  /** The engines at the usual ports of this machine; none with MEGANEST_ENGINE=off. */
+  async local(): Promise<ReplyOf<typeof localEngines>['engines']> {
+    if (this.environment.MEGANEST_ENGINE === 'off') return [];
+    const known = new Set(this.status().map(({ url }) => Number(new URL(url).port)));
+    return (await findLocalEngines()).map(({ url, kind, models }) => ({
+      url,
+      kind,
+      models: models.map(({ id }) => id),
+      added: known.has(Number(new URL(url).port)),
+    }));
   }
 
   models(): string[] {

@@ -1,6 +1,7 @@
 import {
   findEngine,
   listEngines,
+  localEngines,
   reloadEngines,
   type ParsedRequestOf,
   type ReplyOf,
@@ -22,6 +23,11 @@ export class EnginesRpcController {
   @RpcHandler(findEngine)
   find(request: ParsedRequestOf<typeof findEngine>): Promise<ReplyOf<typeof findEngine>> {
     return this.engines.find(request);
+  }
+
+  @RpcHandler(localEngines)
+  async local(): Promise<ReplyOf<typeof localEngines>> {
+    return { engines: await this.engines.local() };
   }
 
   @RpcHandler(reloadEngines)

@@ -1,74 +1,32 @@
 import { MegaNestError, type ChatMessage, type ModelInfo, type TemplateVariables } from '#platform/contracts';
 import { estimateTokens } from '#platform/foundation';
 import type { Response } from 'undici';
-import { z } from 'zod';
-import type { GenerateRequest, GenerationEvent, Generator, TokenCodec } from '#engine/generation';
-import { firstChatModel, purposeFields } from './choose-model.js';
+import type { GenerateRequest, GenerationEvent, TokenCodec } from '#engine/generation';
+import { firstChatModel } from './choose-model.js';
 import { completionEvents } from './completion-events.js';
 import { readCompletionStream } from './completion-stream.js';
 import {
   engineKind,
   type EngineKind,
   askContextLength,
-  lengthFields,
   type ContextLength,
   listedLength,
 } from './engine-kind.js';
+import { modelsSchema } from './models-schema.js';
 import { PromptCounter } from './prompt-counter.js';
 import { RefusedFields, type AcceptedRequest } from './refused-fields.js';
 import { remoteCodec } from './remote-codec.js';
 import { remoteParameters } from './remote-constraint.js';
 import { remoteMessages, remoteTools } from './remote-messages.js';
-import { RemoteServer, type RemoteOptions } from './remote-server.js';
+import type { RemoteGenerator, RemoteGeneratorOptions, ThoughtForm } from './remote-generator-interface.js';
+import { RemoteServer } from './remote-server.js';
 import { mayBeginWithThoughts, thinkingFields, variablesWithoutThinking } from './thinking-fields.js';
-
-export interface RemoteGeneratorOptions extends RemoteOptions {
-  /** Id of one of the engine's models; default: the first in its list that chats. */
-  readonly model?: string;
-  /** Kinds of input that the model accepts; default: text. The engine's model list does not contain them. */
-  readonly modalities?: ModelInfo['modalities'];
-  /** Kind of the engine; default: found by asking it. */
-  readonly kind?: EngineKind;
-  /** Maximum tokens of prompt and completion; default: the length that the engine reports. */
-  readonly contextLength?: number;
-}
-
-/** How an engine gives the reasoning that it does not separate from the text. */
-export interface ThoughtForm {
-  /** Answers begin within the reasoning, and only its end has a mark: the prompt has the mark of its beginning. */
-  begin: boolean;
-  /** The engine said it, so that answers do not correct it. */
-  isKnown?: boolean;
-}
-
-/** A generator with a check of its engine that generates nothing. */
-export interface RemoteGenerator extends Generator {
-  /** The form of the reasoning in the text of its answers. The reader of the answers corrects it. */
-  readonly thoughts: ThoughtForm;
-  /** Template variables that ask the model not to reason. Its engine gets them as the fields that it reads. */
-  readonly withoutThinking: TemplateVariables;
-  /** Checks that the engine answers. Errors: service_unavailable, bad_upstream. */
-  check(signal: AbortSignal): Promise<void>;
-}
 
 /** Time between two questions for the length of a context. */
 const lengthPauseMs = 10_000;
 
 /** Context length if the engine does not report one. */
 const assumedContextLength = 8192;
-
-/** An engine's list of models. */
-export const modelsSchema = z.looseObject({
-  data: z.array(
-    z.looseObject({
-      id: z.string(),
-      created: z.int().nullish().catch(null),
-      owned_by: z.string().nullish().catch(null),
-      ...lengthFields,
-      ...purposeFields,
-    }),
-  ),
-});
 
 /**
  * Generates on an OpenAI-compatible server (vLLM, TGI, Ollama, OVMS); the endpoint may end in `/v1`. Errors:
@@ -131,6 +89,10 @@ class OpenAiGenerator implements RemoteGenerator {
 
   get info(): ModelInfo {
     return this.#info;
+  }
+
+  get kind(): EngineKind {
+    return this.engine.kind;
   }
 
   get thoughts(): ThoughtForm {

@@ -4,7 +4,7 @@ import { engineModelSchema, engineSpecSchema, type EngineModelSettings } from '#
 import { afterEach, expect, it } from 'vitest';
 import { sendJson, startEngine, type TestEngine } from '../engine.fixture.js';
 import { EnginePool } from './engine-pool.js';
-import type { EngineTimes } from './engine.js';
+import type { EngineTimes } from './pool-entry.js';
 
 /** What a scripted engine does with each request. */
 type Mode = 'works' | 'dies' | 'hangs' | 'fails' | 'full';

@@ -1,6 +1,7 @@
 import type { EngineModelSettings, EnginePolicy, EngineStatus } from '#platform/contracts';
 import { createPolicy, type Policy } from '#platform/foundation';
-import { Engine, type EngineTimes, type PoolEntry } from './engine.js';
+import { Engine } from './engine.js';
+import type { EngineTimes, PoolEntry } from './pool-entry.js';
 import { PooledGenerator } from './pooled-generator.js';
 
 /** What an operator says of a pool. */

@@ -1,33 +1,14 @@
-import { MegaNestError, type EngineStatus, type NamedEngine } from '#platform/contracts';
-import { CircuitBreaker, type BreakerOptions } from '#platform/foundation';
+import { MegaNestError, type EngineStatus } from '#platform/contracts';
+import { CircuitBreaker } from '#platform/foundation';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Dispatcher } from 'undici';
-import { usesOfModels, type EngineModel } from '../choose-model.js';
-import { engineKind, type EngineKind } from '../engine-kind.js';
-import { modelsSchema, openRemoteGenerator, type RemoteGenerator } from '../remote-generator.js';
-import { RemoteServer } from '../remote-server.js';
-
-/** An engine of a pool, and where it was named: `api`, `environment` or a file. */
-export interface PoolEntry {
-  readonly spec: NamedEngine;
-  readonly source: string;
-  /** Connects to the engine; see {@link RemoteServer}. */
-  readonly dispatcher?: Dispatcher | undefined;
-  /** A model of the engine that is open already. */
-  readonly opened?: { readonly model: string; readonly generator: RemoteGenerator };
-}
-
-/** Times of the checks, in milliseconds. */
-export interface EngineTimes {
-  /** Between two readings of an engine's list of models. Default 30,000. */
-  readonly refreshMs?: number;
-  /** A call without an answer for this time makes its engine be checked. Default 2,000. */
-  readonly suspectMs?: number;
-  /** Timeout of a check. Default 3,000. */
-  readonly checkMs?: number;
-  /** Two failed checks of an engine with waiting calls open its circuit breaker. */
-  readonly breaker?: BreakerOptions;
-}
+import type { EngineModel } from '../choose-model.js';
+import type { EngineKind } from '../engine-kind.js';
+import type { RemoteGenerator } from '../remote-generator-interface.js';
+import { modelsSchema } from '../models-schema.js';
+import { openRemoteGenerator } from '../remote-generator.js';
+import type { RemoteServer } from '../remote-server.js';
+import { findModels, serverOf, withUses } from './find-models.js';
+import { isFaultOfEngine, type EngineTimes, type PoolEntry, type RunningCall } from './pool-entry.js';
 
 const noAnswer = 'it does not answer in time';
 /** Failed checks in a row after which the calls that wait for an engine go to other ones. */
@@ -62,7 +43,7 @@ export class Engine {
     this.id = spec.id;
     this.breaker = new CircuitBreaker(times.breaker);
     this.#server = serverOf(spec, dispatcher);
-    this.#kind = spec.kind ?? 'other';
+    this.#kind = spec.kind ?? opened?.generator.kind ?? 'other';
     this.#models = (spec.models ?? []).map((id) => ({ id, uses: spec.uses ?? ['chat'] }));
     if (opened) this.#generators.set(opened.model, Promise.resolve(opened.generator));
   }
@@ -257,53 +238,4 @@ export class Engine {
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => void this.#refresh(), this.times.refreshMs ?? 30_000).unref();
   }
-}
-
-/** A call that runs on an engine. Call `end` once it is over. */
-export interface RunningCall {
-  /** The first part of its answer is there. */
-  begun(): void;
-  fail(error: unknown): void;
-  end(): void;
-}
-
-/** Whether another engine may succeed where this one failed. */
-export function isFaultOfEngine({ code, final }: MegaNestError): boolean {
-  return !final && (code === 'service_unavailable' || code === 'bad_upstream' || code === 'model_not_found');
-}
-
-/** Asks an engine for its kind and its models. Errors: service_unavailable, bad_upstream. */
-export async function findModels(
-  spec: Pick<NamedEngine, 'url' | 'api_key' | 'kind'>,
-  dispatcher?: Dispatcher,
-  timeoutMs = 10_000,
-): Promise<{ kind: EngineKind; models: EngineModel[] }> {
-  const server = serverOf(spec, dispatcher);
-  const signal = AbortSignal.timeout(timeoutMs);
-  const { data } = await server.json({ path: '/v1/models', signal }, modelsSchema).catch((error: unknown) => {
-    // Text Embeddings Inference has no list of models.
-    if (error instanceof MegaNestError && error.message.includes('answered 404')) return { data: [] };
-    throw error;
-  });
-  const kind = spec.kind ?? (await engineKind(server, data[0]?.owned_by ?? undefined));
-  if (data.length === 0 && kind === 'other') throw server.unexpected('its engine has no list of models');
-  return { kind, models: await usesOfModels(data, server, kind === 'ollama') };
-}
-
-function serverOf(
-  { url, api_key: apiKey }: Pick<NamedEngine, 'url' | 'api_key'>,
-  dispatcher: Dispatcher | undefined,
-): RemoteServer {
-  const endpoint = url.replace(/\/+$/, '').replace(/\/v1$/, '');
-  return new RemoteServer('llm', {
-    endpoint,
-    ...(apiKey !== undefined && { apiKey }),
-    ...(dispatcher && { dispatcher }),
-  });
-}
-
-/** What the operator says of the models that chat has precedence. */
-function withUses(models: readonly EngineModel[], uses: NamedEngine['uses']): readonly EngineModel[] {
-  if (!uses) return models;
-  return models.map((model) => (model.uses.includes('chat') ? { ...model, uses } : model));
 }

@@ -1,9 +1,10 @@
 import { MegaNestError, type ChatMessage, type ModelInfo, type TemplateVariables } from '#platform/contracts';
 import { estimateTokens, retry } from '#platform/foundation';
 import type { GenerateRequest, GenerationEvent, TokenCodec } from '#engine/generation';
-import type { RemoteGenerator, ThoughtForm } from '../remote-generator.js';
+import type { RemoteGenerator, ThoughtForm } from '../remote-generator-interface.js';
 import { variablesWithoutThinking } from '../thinking-fields.js';
-import { isFaultOfEngine, type Engine, type RunningCall } from './engine.js';
+import type { Engine } from './engine.js';
+import { isFaultOfEngine, type RunningCall } from './pool-entry.js';
 
 /** Rounds over all engines of a model. */
 const maxRounds = 3;

@@ -154,6 +154,18 @@ export const findEngine = defineMethod({
   reply: z.object({ kind: engineKindSchema, models: z.array(engineModelStatusSchema) }),
 });
 
+/** `llm.local-engines`: the engines with a model that chats at the usual ports of its machine. */
+export const localEngines = defineMethod({
+  service: 'llm',
+  method: 'local-engines',
+  request: z.object({}),
+  reply: z.object({
+    engines: z.array(
+      z.object({ url: z.string(), kind: engineKindSchema, models: z.array(z.string()), added: z.boolean() }),
+    ),
+  }),
+});
+
 /** `llm.reload-engines`: reads the stored engines again. Errors: service_unavailable. */
 export const reloadEngines = defineMethod({
   service: 'llm',
