@@ -179,6 +179,16 @@ describe('letters', () => {
   });
 });
 
+it('puts the title of a page in front of text that is turned', async () => {
+  const turned = ['The anchor holds the boat in the', 'harbour until the winter ends.'].map((line, index) =>
+    show(line, 500 + index * 14, 100, { matrix: '0 1 -1 0' }),
+  );
+  expect(await texts([turned.join('') + show('Harbour rules', 72, 740, { size: 20 })])).toEqual([
+    'Harbour rules',
+    'The anchor holds the boat in the harbour until the winter ends.',
+  ]);
+});
+
 describe('tables', () => {
   it('without rules have their headers with each row, and wrapped cells whole', async () => {
     const content =
@@ -208,6 +218,65 @@ describe('tables', () => {
       'Boat: Sigrun; Crew: 4; Year: 1998',
       'Boat: Frida; Crew: 2; Year: 2004',
       'Boat: Tove; Crew: 3; Year: 2011',
+    ]);
+  });
+
+  /** Rows of cells with a column at each place. */
+  const rowsAt = (places: number[], top: number, pitch: number, rows: string[][]) =>
+    rows
+      .flatMap((row, at) =>
+        row.map((cell, index) => (cell ? show(cell, places[index]!, top - at * pitch) : '')),
+      )
+      .join('');
+
+  it('without rules and with little white beside a long cell keep all their rows', async () => {
+    const text = column(
+      ['The office of the harbour writes this', 'list in the spring of each year.'],
+      66,
+      730,
+    );
+    const table = rowsAt([72, 181, 260], 696, 14, [
+      ['Boat', 'Harbour', 'Fee'],
+      ['Sigrun', 'Tove', '12'],
+      ['Frida', 'Maren', '40'],
+      ['Hilda', 'Tove', '25'],
+      ['Boat of the old pier', 'Maren', '31'],
+    ]);
+    expect(await texts([`${text}${table}${column(['It costs nothing to read.'], 66, 620)}`])).toEqual([
+      'The office of the harbour writes this list in the spring of each year.',
+      'Boat: Sigrun; Harbour: Tove; Fee: 12',
+      'Boat: Frida; Harbour: Maren; Fee: 40',
+      'Boat: Hilda; Harbour: Tove; Fee: 25',
+      'Boat: Boat of the old pier; Harbour: Maren; Fee: 31',
+      'It costs nothing to read.',
+    ]);
+  });
+
+  it('are not seen in justified text, whose wide spaces stand below each other by chance', async () => {
+    const lines = ['The keeper writes a list', 'of the boats in each of', 'all harbours of the sea.'];
+    const content = lines.map((line, at) => `${14 - at} Tw ${show(line, 72, 700 - at * 14)}`);
+    expect((await read([content.join('')])).blocks).toMatchObject([{ kind: 'paragraph' }]);
+  });
+
+  it('whose rows are hardly further apart than the lines of their cells have whole cells', async () => {
+    const line = 12;
+    const places = [72, 200, 330];
+    const row = (top: number, cells: [string, string?][]) =>
+      cells.map(([first, rest], index) =>
+        [show(first, places[index]!, top), rest ? show(rest, places[index]!, top - line) : ''].join(''),
+      );
+    const content = [
+      ...row(700, [['Boat'], ['Remark'], ['Fee']]),
+      ...row(686, [['Sigrun'], ['needs a new mast', 'and an anchor'], ['12']]),
+      ...row(660, [['Frida', 'of Tromso'], ['in good order'], ['40']]),
+      ...row(634, [['Hilda'], ['sold'], ['31']]),
+      ...row(620, [['Tove'], ['rests in the harbour', 'until spring'], ['25']]),
+    ];
+    expect(await texts([content.join('')])).toEqual([
+      'Boat: Sigrun; Remark: needs a new mast and an anchor; Fee: 12',
+      'Boat: Frida of Tromso; Remark: in good order; Fee: 40',
+      'Boat: Hilda; Remark: sold; Fee: 31',
+      'Boat: Tove; Remark: rests in the harbour until spring; Fee: 25',
     ]);
   });
 

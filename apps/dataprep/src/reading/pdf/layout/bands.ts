@@ -12,6 +12,8 @@ const wide = 0.9;
 const narrow = 0.3;
 /** Fewer rows with narrow gutters are aligned by chance. */
 const minNarrowRows = 4;
+/** Distance between two lines of a cell, as a multiple of the font size. */
+const maxLeading = 1.5;
 /** Share of the rows that have words on both sides: cells with several lines leave rows without. */
 const minShared = 0.4;
 /** Share of the cells of a narrow column that begin or end at its border. */
@@ -42,14 +44,32 @@ export function columnOf({ x, width }: PageWord, gutters: readonly Gutter[]): nu
   return gutters.filter(({ left, right }) => (left + right) / 2 < x + width / 2).length;
 }
 
-/** The longest band that begins at a row. */
+/** The band that begins at a row; of one with wide and one with narrow gutters the one with more cells. */
 export function bandFrom(rows: readonly PageRow[], start: number): Band | undefined {
-  return bandWith(rows, start, wide) ?? bandWith(rows, start, narrow);
+  const [ofWide, ofNarrow] = [bandWith(rows, start, wide), bandWith(rows, start, narrow)];
+  const band = !ofWide || (ofNarrow && hasMore(ofNarrow, ofWide)) ? ofNarrow : ofWide;
+  return band && beginsLater(rows, start, band) ? undefined : band;
+}
+
+/** A long cell leaves little white beside it, so that wide gutters end at its row. */
+const hasMore = (one: Band, other: Band) =>
+  one.gutters.length >= other.gutters.length && cellsOf(one) > cellsOf(other);
+const cellsOf = ({ rows, gutters }: Band) => rows.length * (gutters.length + 1);
+
+/** Whether lines of text stand before a table: by chance their words leave white where the table has a gutter. */
+function beginsLater(rows: readonly PageRow[], start: number, band: Band): boolean {
+  const last = Math.min(start + maxOpenRows, band.end - minNarrowRows);
+  for (let later = start + 1; later <= last; later += 1) {
+    const others = [bandWith(rows, later, wide), bandWith(rows, later, narrow)];
+    if (others.some((other) => other && cellsOf(other) > cellsOf(band))) return true;
+  }
+  return false;
 }
 
 function bandWith(rows: readonly PageRow[], start: number, minWidth: number): Band | undefined {
   let free: readonly Gutter[] = [{ left: -Infinity, right: Infinity }];
   let best: { end: number; gutters: readonly Gutter[] } | undefined;
+  let maxCells = 0;
   let shared = 0;
   let [minEnd, maxStart] = [Infinity, -Infinity];
   for (let end = start; end < rows.length; end += 1) {
@@ -66,13 +86,28 @@ function bandWith(rows: readonly PageRow[], start: number, minWidth: number): Ba
     }
     if (inner.some((gutter) => isShared(row, gutter))) shared += 1;
     const isBand = shared > 1 || inner.some((gutter) => areSideBySide(rows.slice(start, end + 1), gutter));
-    if (isBand) best = { end: end + 1, gutters: inner };
+    if (minWidth === narrow && best && inner.length < best.gutters.length && isTable(rows, start, best))
+      break;
+    const cells = (end + 1 - start) * (inner.length + 1);
+    // Below a table the words of a text leave narrow white by chance.
+    if (!isBand || (minWidth === narrow && cells < maxCells)) continue;
+    best = { end: end + 1, gutters: inner };
+    maxCells = cells;
   }
   if (!best) return undefined;
   const band = trimmed(rows.slice(start, best.end), best.gutters, best.end);
   if (minWidth === wide) return withNarrowGutters(band);
   const gutters = band.gutters.filter((gutter) => isAligned(band.rows, gutter));
   return gutters.length > 0 && band.rows.length >= minNarrowRows ? { ...band, gutters } : undefined;
+}
+
+/** Whether the columns of all gutters are exactly aligned. */
+function isTable(
+  rows: readonly PageRow[],
+  start: number,
+  { end, gutters }: { end: number; gutters: readonly Gutter[] },
+): boolean {
+  return gutters.every((gutter) => isAligned(rows.slice(start, end), gutter));
 }
 
 /** Adds narrow gutters with exactly aligned columns to wide ones. */
@@ -94,8 +129,8 @@ function trimmed(rows: PageRow[], inner: readonly Gutter[], end: number): Band {
   const gutters = [...inner];
   const isInner = (row: PageRow) => gutters.some((gutter) => isShared(row, gutter));
   const first = rows.findIndex(isInner);
-  const last = rows.findLastIndex(isInner);
   if (first === -1) return { rows, before: [], after: [], gutters, end };
+  const last = lastOfCells(rows, rows.findLastIndex(isInner), gutters);
   return {
     rows: rows.slice(first, last + 1),
     before: rows.slice(0, first),
@@ -103,6 +138,17 @@ function trimmed(rows: PageRow[], inner: readonly Gutter[], end: number): Band {
     gutters,
     end,
   };
+}
+
+/** The last of the rows below that are further lines of a cell: behind the first gutter, and as near as lines are. */
+function lastOfCells(rows: readonly PageRow[], shared: number, [gutter]: readonly Gutter[]): number {
+  let last = shared;
+  for (let next = rows[last + 1]; next && gutter; next = rows[last + 1]) {
+    const isRest = next.words.every(({ x }) => x >= gutter.right - 0.1);
+    if (!isRest || rows[last]!.y - next.y > maxLeading * next.size) break;
+    last += 1;
+  }
+  return last;
 }
 
 /** Whether a row has words on both sides of a gutter. */
@@ -180,6 +226,22 @@ function isAligned(rows: readonly PageRow[], gutter: Gutter): boolean {
     Math.max(...words.map(({ x, width }) => x + width).filter((x) => x <= gutter.left + 0.1)),
   );
   return areAt(Math.min(...begins), begins) || areAt(Math.max(...ends), ends);
+}
+
+/** Limit for a gap of justified text, as a multiple of the widest other gap of its line. */
+const maxStretch = 1.2;
+
+/** Whether lines of justified text leave white below each other by chance: other gaps of each line are as wide. */
+export function isJustifiedText({ rows, gutters }: Band): boolean {
+  return rows.every((row) => {
+    const gaps = whiteOf(row).gaps.slice(1, -1);
+    const isBetween = (gap: Gutter) =>
+      gutters.some(({ left, right }) => gap.left < right && gap.right > left);
+    const widthsOf = (some: Gutter[]) => some.map(({ left, right }) => right - left);
+    const between = widthsOf(gaps.filter(isBetween));
+    const others = widthsOf(gaps.filter((gap) => !isBetween(gap)));
+    return between.length === 0 || Math.max(...between) <= maxStretch * Math.max(0, ...others);
+  });
 }
 
 /** Whether most of the places are at one; the others are cells of further columns in rows where this one is empty. */

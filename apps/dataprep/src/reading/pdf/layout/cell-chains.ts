@@ -11,20 +11,21 @@ export interface CellChain {
   bottom: number;
 }
 
-/** A line that is further from the line above than the nearest lines are begins another cell. */
+/** A line that is so much further from the line above than the nearest lines are begins another cell. */
 const maxPitch = 1.25;
+/** Distances that differ by less are one. */
+const samePitch = 1.06;
+/** Share of the cells of a first line that further lines of cells have at most, where the distances hardly differ. */
+const maxFilled = 0.8;
 
 /** The lines of each column, those of one cell together. */
 export function cellChains(band: Band): CellChain[] {
   const lines = linesOf(band);
-  const pitches = lines.flatMap(({ pitch }) => pitch ?? []);
-  const leading = Math.min(...pitches, Infinity);
-  const isUniform = Math.max(...pitches) <= leading * maxPitch;
+  const within = pitchWithinCells(lines);
   const chains: CellChain[] = [];
-  for (const { pitch, ...line } of lines) {
+  for (const { pitch, row: _row, ...line } of lines) {
     const before = chains.findLast(({ column }) => column === line.column);
-    // Without a difference between the distances, each line is a cell of its own.
-    if (before && pitch !== undefined && !isUniform && pitch <= leading * maxPitch) {
+    if (before && pitch !== undefined && pitch <= within) {
       before.words.push(...line.words);
       before.bottom = line.bottom;
       before.spans = Math.max(before.spans, line.spans);
@@ -33,16 +34,42 @@ export function cellChains(band: Band): CellChain[] {
   return chains;
 }
 
+/**
+ * The largest distance between two lines of one cell; 0 if each line is a cell of its own. Rows of a table with little
+ * padding are hardly further apart than the lines of a cell: then the lines that begin rows have more cells.
+ */
+function pitchWithinCells(lines: readonly BandLine[]): number {
+  const pitches = lines.flatMap(({ pitch }) => pitch ?? []).toSorted((one, other) => one - other);
+  const next = pitches.findIndex((pitch, index) => index > 0 && pitch > samePitch * pitches[index - 1]!);
+  if (next === -1) return 0;
+  const within = pitches[next - 1]!;
+  if (pitches[next]! > maxPitch * pitches[0]!) return within;
+  const cells = new Map<number, { count: number; isRest: boolean }>();
+  for (const { row, pitch } of lines) {
+    const { count, isRest } = cells.get(row) ?? { count: 0, isRest: true };
+    cells.set(row, { count: count + 1, isRest: isRest && pitch !== undefined && pitch <= within });
+  }
+  const countsOf = (rest: boolean) =>
+    [...cells.values()].filter(({ isRest }) => isRest === rest).map(({ count }) => count);
+  return mean(countsOf(true)) <= maxFilled * mean(countsOf(false)) ? within : 0;
+}
+
+const mean = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+
+/** A line of a column, with the index of its row and the distance to the line above. */
+type BandLine = CellChain & { row: number; pitch?: number };
+
 /** Lines by columns, from the top to the bottom, with the distance to the line above. */
-function linesOf({ rows, gutters }: Band): (CellChain & { pitch?: number })[] {
+function linesOf({ rows, gutters }: Band): BandLine[] {
   const last = new Map<number, number>();
-  return rows.flatMap((row) =>
+  return rows.flatMap((row, index) =>
     segmentsOf(row.words, gutters).map(({ words, column, spans }) => {
       const y = Math.max(...words.map((word) => word.y));
       const size = Math.max(...words.map((word) => word.size));
       const above = last.get(column);
       for (let each = column; each <= column + spans; each += 1) last.set(each, y);
       return {
+        row: index,
         column,
         spans,
         words,

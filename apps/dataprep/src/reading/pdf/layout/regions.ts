@@ -1,4 +1,4 @@
-import { bandFrom, inColumns, type Band } from './bands.js';
+import { bandFrom, inColumns, isJustifiedText, type Band } from './bands.js';
 import { rowsOf, type PageRow } from './page-rows.js';
 import { areColumnsOfText } from './text-columns.js';
 import { tableOfBand } from './unruled-tables.js';
@@ -52,7 +52,7 @@ function readBand(band: Band, depth: number): { lines: PageLine[]; end: number }
     const columns = inColumns(all, band.gutters);
     return { lines: columns.flatMap((column) => readRegion(column, depth + 1)), end: band.end };
   }
-  const table = tableOfBand(band);
+  const table = isJustifiedText(band) ? undefined : tableOfBand(band);
   if (!table) return undefined;
   const borders = bordersOf(band.rows.flatMap((row) => row.words));
   const lines = band.before.map((row) => lineOf(row, borders));

@@ -42,7 +42,10 @@ export interface TextLayer {
   angle: number;
 }
 
-/** Turns the words of each direction to the horizontal: first the direction of most of the text, then the others. */
+/**
+ * Turns the words of each direction to the horizontal: first a title, then the direction of most of the text, then the
+ * others.
+ */
 export function uprightLayers(words: readonly PlacedWord[], rulings: readonly Ruling[]): TextLayer[] {
   const groups = new Map<number, PlacedWord[]>();
   for (const word of words) {
@@ -51,7 +54,7 @@ export function uprightLayers(words: readonly PlacedWord[], rulings: readonly Ru
     if (group) group.push(word);
     else groups.set(degrees, [word]);
   }
-  return [...groups.values()]
+  const layers = [...groups.values()]
     .toSorted((left, right) => letters(right) - letters(left))
     .map((group, index) => {
       const angle = group[0]?.angle ?? 0;
@@ -63,6 +66,19 @@ export function uprightLayers(words: readonly PlacedWord[], rulings: readonly Ru
         rulings: index === 0 ? rulings.map((ruling) => turnBox(ruling, angle)) : [],
       };
     });
+  const [main] = layers;
+  const isTitle = (layer: TextLayer) => layer !== main && main !== undefined && isTitleOf(layer, main);
+  return [...layers.filter(isTitle), ...layers.filter((layer) => !isTitle(layer))];
+}
+
+/** Limits for the words of a title in another direction than the text, and for their size as a multiple of the text's. */
+const title = { maxWords: 20, minSize: 1.3 };
+
+function isTitleOf({ words }: TextLayer, main: TextLayer): boolean {
+  if (words.length > title.maxWords) return false;
+  const sizes = main.words.map(({ size }) => size).toSorted((one, other) => one - other);
+  const usual = sizes[Math.floor(sizes.length / 2)] ?? 0;
+  return words.every(({ size }) => size >= title.minSize * usual);
 }
 
 const letters = (group: readonly PlacedWord[]) => group.reduce((sum, { text }) => sum + text.length, 0);
