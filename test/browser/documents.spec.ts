@@ -43,6 +43,10 @@ describe('the documents page', () => {
       .setInputFiles([
         file('engine.txt', 'The engine runs on plum juice.'),
         file('broken.xyz', '\u0000\u0001'),
+        file(
+          'parts.org',
+          'The mast is tall.\n#+INCLUDE: "rigging.org"\n| Boat | Berth |\n|-+-|\n| Frida | B5 |',
+        ),
       ]);
     const uploads = page.getByRole('region', { name: 'Uploads' });
     await uploads.locator('[data-state=done]', { hasText: 'engine.txt' }).waitFor();
@@ -53,6 +57,12 @@ describe('the documents page', () => {
     const document = page.getByRole('dialog', { name: 'engine.txt' });
     await document.getByText('plum juice').waitFor();
     await document.getByRole('button', { name: 'Close' }).click();
+    await table.getByRole('img', { name: '1 part was not read for certain' }).waitFor();
+    await table.getByRole('link', { name: 'parts.org' }).click();
+    const parts = page.getByRole('dialog', { name: 'parts.org' });
+    await parts.getByText('Read: 1 table, encoding utf-8').waitFor();
+    await parts.getByRole('status').getByText('rigging.org').waitFor();
+    await parts.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Delete engine.txt' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await table.getByRole('link', { name: 'engine.txt' }).waitFor();

@@ -15,6 +15,8 @@ export const dataprepEnvironmentSchema = baseEnvironmentSchema.extend({
   ...uploadEnvironmentSchema.shape,
   /** Limit in bytes for the shared passages and vectors, and for the vector stores of each owner. 0: no limit. */
   DOCUMENTS_LIMIT_BYTES: bytes('stored', 0).default(20 * 1024 ** 3),
+  /** Limit in bytes for the files that are kept with shared documents. 0: files are not kept. */
+  ORIGINALS_LIMIT_BYTES: bytes('stored', 0).default(10 * 1024 ** 3),
   /** A background job without a progress report for this time has lost its process. Another process takes it over. */
   JOB_ABANDONED_AFTER_MS: milliseconds(3_000).default(60_000),
   LINK_TIMEOUT_MS: milliseconds(100).default(20_000),

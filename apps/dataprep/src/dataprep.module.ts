@@ -24,6 +24,7 @@ import {
   JobDocuments,
   JobsRepository,
   openMigratedDatabase,
+  OriginalsRepository,
   ReembeddingRepository,
 } from '#platform/storage';
 import {
@@ -73,6 +74,7 @@ export class DataprepModule {
           useFactory: () => openMigratedDatabase(databaseOptions(identity.service, environment)),
         },
         { provide: uploadLimits, useValue: uploadLimitsOf(environment) },
+        ...storageProviders(environment),
         ...ingestProviders(environment),
         IngestReceiver,
         { provide: Dataprep, useClass: LocalDataprep },
@@ -80,6 +82,23 @@ export class DataprepModule {
       ],
     };
   }
+}
+
+function storageProviders(environment: DataprepEnvironment): Provider[] {
+  return [
+    {
+      provide: DocumentsRepository,
+      inject: [Database],
+      useFactory: (database: Database) =>
+        new DocumentsRepository(database, environment.DOCUMENTS_LIMIT_BYTES),
+    },
+    {
+      provide: OriginalsRepository,
+      inject: [Database],
+      useFactory: (database: Database) =>
+        new OriginalsRepository(database, environment.ORIGINALS_LIMIT_BYTES),
+    },
+  ];
 }
 
 function ingestProviders(environment: DataprepEnvironment): Provider[] {
@@ -90,29 +109,27 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     allowPrivateLinks: environment.ALLOW_PRIVATE_LINKS,
   };
   const ingestService = (
-    preparer: DocumentPreparer,
-    documents: DocumentsRepository,
-    objects: ObjectStore,
-    rpc: RpcClient,
-    metrics: Metrics,
+    ...[preparer, documents, originals, objects, rpc, metrics]: [
+      DocumentPreparer,
+      DocumentsRepository,
+      OriginalsRepository,
+      ObjectStore,
+      RpcClient,
+      Metrics,
+    ]
   ) => {
     const embedding = new EmbeddingClient(rpc);
     const parts = {
       sources: new SourceReader(objects, sourceLimits),
       loader: new DocumentLoader(preparer, documents),
       documents,
+      originals,
       embedding,
     };
     return new IngestService(parts, chunking, metrics);
   };
   return [
     { provide: DocumentPreparer, useFactory: () => new DocumentPreparer() },
-    {
-      provide: DocumentsRepository,
-      inject: [Database],
-      useFactory: (database: Database) =>
-        new DocumentsRepository(database, environment.DOCUMENTS_LIMIT_BYTES),
-    },
     {
       provide: Reembedding,
       inject: [Database, DocumentsRepository, RpcClient],
@@ -127,7 +144,7 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     },
     {
       provide: IngestService,
-      inject: [DocumentPreparer, DocumentsRepository, ObjectStore, RpcClient, Metrics],
+      inject: [DocumentPreparer, DocumentsRepository, OriginalsRepository, ObjectStore, RpcClient, Metrics],
       useFactory: ingestService,
     },
     {

@@ -7,6 +7,7 @@ import {
   listCollections,
   listDocuments,
   readChunks,
+  readOriginal,
   readReembedding,
   pauseIngestJob,
   resumeIngestJob,
@@ -16,6 +17,7 @@ import {
   type ExtractedText,
   type IngestJob,
   type IngestProgress,
+  type OriginalFile,
   type ParsedRequestOf,
   type ReembeddingState,
   type ReplyOf,
@@ -94,6 +96,11 @@ export class DataprepRpcController {
   @RpcHandler(readChunks)
   chunks({ id, from, limit }: ParsedRequestOf<typeof readChunks>): Promise<DocumentChunks> {
     return this.dataprep.readChunks(id, from, limit);
+  }
+
+  @RpcHandler(readOriginal)
+  original({ id, start }: ParsedRequestOf<typeof readOriginal>): Promise<OriginalFile> {
+    return this.dataprep.readOriginal(id, start);
   }
 
   @RpcHandler(deleteDocuments)

@@ -4,10 +4,11 @@ import {
   MegaNestError,
   type DocumentChunks,
   type IngestProgress,
+  type OriginalFile,
   type StoredDocument,
 } from '#platform/contracts';
 import { Dataprep, type IngestRequest, type ListedDocuments } from '#api/dataprep-api';
-import { DocumentsRepository } from '#platform/storage';
+import { DocumentsRepository, OriginalsRepository } from '#platform/storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { IngestJobs } from './ingest/ingest-jobs.js';
 import { IngestService, type IngestCall } from './ingest/ingest.service.js';
@@ -21,6 +22,7 @@ export class LocalDataprep extends Dataprep {
     @Inject(IngestService) private readonly ingests: IngestService,
     @Inject(IngestJobs) override readonly jobs: IngestJobs,
     @Inject(DocumentsRepository) private readonly documents: DocumentsRepository,
+    @Inject(OriginalsRepository) private readonly originals: OriginalsRepository,
     @Inject(Reembedding) override readonly reembedding: Reembedding,
   ) {
     super();
@@ -47,6 +49,14 @@ export class LocalDataprep extends Dataprep {
       return position === 0 || characters <= maxExtractedCharacters;
     });
     return { document, chunks, has_more: from + chunks.length < document.chunks };
+  }
+
+  /** Errors: not_found, also for a document whose file is not kept. */
+  override async readOriginal(id: string, start: number): Promise<OriginalFile> {
+    const piece = await this.originals.readPiece(id, start);
+    if (!piece)
+      throw new MegaNestError('not_found', { what: `The original file of the document ${id}`, param: 'id' });
+    return { ...piece, content: piece.content.toString('base64') };
   }
 
   /**

@@ -67,6 +67,34 @@ describe('the dataprep service', () => {
     expect(best?.metadata).toMatchObject({ filename: upload[0], document_id: body.documents[0]?.documentId });
   });
 
+  it('keeps the file of a document, and sends it as a download', async () => {
+    const large = Buffer.from(
+      `<script>alert(1)</script><!-- ${'x'.repeat(600_000)} --><p>The vopal hums.</p>`,
+    );
+    const { body } = await dataprep.ingest([
+      ["häfen/vopal's (page).html", large],
+      ['small.txt', 'The zil is small.'],
+    ]);
+    for (const [at, bytes] of [large, Buffer.from('The zil is small.')].entries()) {
+      const url = `${dataprep.url}/v1/dataprep/documents/${body.documents[at]!.documentId}`;
+      expect(await (await fetch(url)).json()).toMatchObject({ originalBytes: bytes.length });
+      const original = await fetch(`${url}/original`);
+      expect(Buffer.from(await original.arrayBuffer()).equals(bytes)).toBe(true);
+      expect(Object.fromEntries(original.headers)).toMatchObject({
+        'content-type': 'application/octet-stream',
+        'content-disposition': expect.stringMatching(
+          /^attachment; filename\*=UTF-8''(?:vopal%27s%20%28page%29\.html|small\.txt)$/,
+        ),
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': expect.stringContaining('sandbox'),
+      });
+    }
+    const { documentId } = body.documents[0]!;
+    await dataprep.post('/v1/dataprep/delete', { file_path: documentId });
+    const gone = await fetch(`${dataprep.url}/v1/dataprep/documents/${documentId}/original`);
+    expect(gone.status).toBe(404);
+  });
+
   it('says what was read of a document, and what was not', async () => {
     const collection = 'reports';
     const russian: Upload = [

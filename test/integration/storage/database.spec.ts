@@ -77,7 +77,12 @@ describe('Database', () => {
   it('migrates once, however many start at the same time', async () => {
     const databases = [open(), open(), open(), open()];
     const applied = await Promise.all(databases.map((database) => database.migrate()));
-    expect(applied.flat()).toEqual(['0001-schema', '0027-batches', '0030-engines']);
+    expect(applied.flat()).toEqual([
+      '0001-schema',
+      '0027-batches',
+      '0030-engines',
+      '0031-document-originals',
+    ]);
     expect(await open().migrate()).toEqual([]);
     const [database] = databases;
     await database!.query(
@@ -91,6 +96,7 @@ describe('Database', () => {
       { name: '0001-schema' },
       { name: '0027-batches' },
       { name: '0030-engines' },
+      { name: '0031-document-originals' },
     ]);
   });
 

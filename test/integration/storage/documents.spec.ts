@@ -1,5 +1,12 @@
+import { Readable } from 'node:stream';
 import { MegaNestError } from '#platform/contracts';
-import { DocumentsRepository, openDatabase, ReembeddingRepository, type Database } from '#platform/storage';
+import {
+  DocumentsRepository,
+  openDatabase,
+  OriginalsRepository,
+  ReembeddingRepository,
+  type Database,
+} from '#platform/storage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
 
@@ -40,6 +47,44 @@ describe('DocumentsRepository', () => {
       reading: {},
     });
     expect(await documents.findVersion({ filename: 'b.txt' })).toBeUndefined();
+  });
+
+  it('keeps the file of a document in pieces until it is deleted, up to a limit for all', async () => {
+    const originals = new OriginalsRepository(storage.database, 1_000_000);
+    const [file, small] = [Buffer.alloc(600_000, 'ab'), Buffer.from('small')];
+    const piecesOf = (bytes: Buffer) => Readable.from([bytes.subarray(0, 100), bytes.subarray(100)]);
+    const { documentId } = await documents.replaceDocument(document('a.txt'), oneChunk);
+    const other = await documents.replaceDocument(document('b.txt'), oneChunk);
+    expect(await originals.keep(documentId, file.length, piecesOf(file))).toBe('kept');
+    expect(await originals.keep(other.documentId, file.length, piecesOf(file))).toBe('no_room');
+    expect(await originals.keep(other.documentId, small.length, piecesOf(small))).toBe('kept');
+    const found: Buffer[] = [];
+    for (let at = 0; at < file.length; at += found.at(-1)!.length) {
+      const piece = await originals.readPiece(documentId.toUpperCase(), at);
+      expect(piece).toMatchObject({ filename: 'a.txt', mimeType: 'text/plain', bytes: file.length });
+      found.push(piece!.content);
+    }
+    expect(Buffer.concat(found).equals(file)).toBe(true);
+    expect(await documents.list({ search: 'a.txt' })).toMatchObject([{ originalBytes: file.length }]);
+    await documents.deleteById(documentId);
+    expect(await originals.readPiece(documentId, 0)).toBeUndefined();
+    expect(await storage.database.query('SELECT DISTINCT document_id FROM document_originals')).toHaveLength(
+      1,
+    );
+    expect(await originals.keep(documentId, small.length, piecesOf(small))).toBe('gone');
+  });
+
+  it('shows a file only when it is whole', async () => {
+    const originals = new OriginalsRepository(storage.database, 1_000_000);
+    const { documentId } = await documents.replaceDocument(document('a.txt'), oneChunk);
+    const broken = async function* () {
+      yield Buffer.alloc(300_000);
+      expect(await originals.readPiece(documentId, 0)).toBeUndefined();
+      throw new Error('broken');
+    };
+    await expect(originals.keep(documentId, 300_000, broken())).rejects.toThrow('broken');
+    expect(await storage.database.query('SELECT 1 FROM document_originals')).toEqual([]);
+    expect(await documents.list({})).toMatchObject([expect.not.objectContaining({ originalBytes: 300_000 })]);
   });
 
   it('replaces a document that another model embedded', async () => {

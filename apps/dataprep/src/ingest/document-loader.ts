@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { FairTurns } from '#platform/foundation';
 import { MegaNestError, type ReadingReport } from '#platform/contracts';
 import type { DocumentsRepository, DocumentVersion } from '#platform/storage';
@@ -33,6 +34,8 @@ export interface LoadedDocument {
   mimeType: string;
   bytes: number;
   contentHash: string;
+  /** Reads the bytes of the file again. */
+  original?: () => AsyncIterable<Uint8Array>;
   content:
     | { unchanged: DocumentVersion }
     | { prepared: PreparedDocument }
@@ -77,8 +80,11 @@ export class DocumentLoader {
     if (unchanged) return { ...facts, content: { unchanged } };
     const { chunking, reading } = context;
     const { sha256: _hash, ...sourceFile } = file;
+    // A large file is read from the object store again, so that it is not in memory while its chunks are embedded.
+    const original = open?.pieces ?? (() => Readable.from([file.bytes]));
     return {
       ...facts,
+      original,
       content: {
         prepared: await this.preparer.prepare({ file: { ...sourceFile, ...reading }, chunking }, signal),
       },
@@ -106,7 +112,7 @@ export class DocumentLoader {
       return this.preparer.prepare({ file, chunking }, signal);
     };
     const sections = prepareSections(sectionsOfText(open.pieces(), text.encoding), text, prepare);
-    return { ...facts, content: { sections, reading: reportOf(streamedFacts(text)) } };
+    return { ...facts, original: open.pieces, content: { sections, reading: reportOf(streamedFacts(text)) } };
   }
 
   async #findSame(

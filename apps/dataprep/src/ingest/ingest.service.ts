@@ -1,13 +1,14 @@
 import { MegaNestError, type IngestedDocument, type IngestProgress } from '#platform/contracts';
 import type { CallOptions } from '#platform/messaging';
 import type { Metrics } from '#platform/service-kit';
-import type { DocumentsRepository } from '#platform/storage';
+import type { DocumentsRepository, OriginalsRepository } from '#platform/storage';
 import type { ChunkingOptions } from '../chunking/chunk-document.js';
 import type { DocumentLoader, LoadedDocument } from './document-loader.js';
 import { writeDocument } from './document-writer.js';
 import type { EmbeddingClient } from './embedding.client.js';
 import { chunkingOf, ingestContext, type IngestContext } from './ingest-context.js';
 import { logFailed, resultOf } from './ingest-result.js';
+import { withOriginal } from './originals/keep-original.js';
 import { sideBySide } from './side-by-side.js';
 import { isSmall, type IngestRequest, type IngestSource, type SourceReader } from './sources.js';
 
@@ -43,6 +44,7 @@ export interface IngestParts {
   loader: DocumentLoader;
   embedding: EmbeddingClient;
   documents: Pick<DocumentsRepository, 'replaceDocument'>;
+  originals: Pick<OriginalsRepository, 'keep' | 'maxBytes'>;
 }
 
 /**
@@ -121,7 +123,8 @@ export class IngestService {
     yield { stage: 'reading', filename: source.filename, completed: index, total: sources.length };
     try {
       const loaded = yield* this.#load(source, context, call);
-      return yield* writeDocument(this.parts.documents, loaded, context, call);
+      const stored = yield* writeDocument(this.parts.documents, loaded, context, call);
+      return await withOriginal(this.parts.originals, stored, loaded, context);
     } catch (error) {
       if (!isOfDocument(error, call)) throw error;
       logFailed(source, error);

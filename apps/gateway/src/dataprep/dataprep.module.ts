@@ -7,6 +7,7 @@ import {
   listDocuments,
   maxListedDocuments,
   readChunks,
+  readOriginal,
   readReembedding,
   pauseIngestJob,
   resumeIngestJob,
@@ -14,6 +15,7 @@ import {
   startReembedding,
   type DocumentChunks,
   type IngestProgress,
+  type OriginalFile,
   type StoredDocument,
 } from '#platform/contracts';
 import {
@@ -72,6 +74,10 @@ class RemoteDataprep extends Dataprep {
 
   override readChunks(id: string, from: number, limit: number): Promise<DocumentChunks> {
     return this.client.request(readChunks, { id, from, limit });
+  }
+
+  override readOriginal(id: string, start: number): Promise<OriginalFile> {
+    return this.client.request(readOriginal, { id, start });
   }
 
   override async delete(filePath: string, collection?: string): Promise<number> {

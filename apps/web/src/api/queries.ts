@@ -156,7 +156,7 @@ export const chunksPerPage = 50;
 
 /** Number of chunks of a document, and some of the chunks. */
 interface ShownChunks {
-  document: { chunks: number; name?: string };
+  document: { chunks: number; name?: string } & Pick<ListedDocument, 'read' | 'warnings'>;
   chunks: readonly Pick<DocumentChunks['chunks'][number], 'index' | 'text' | 'metadata'>[];
 }
 

@@ -6,6 +6,7 @@ import { useText } from '../i18n/text';
 import { Failure } from '../shared/components';
 import type { Source } from '../shared/router';
 import { findQuote, type Span } from './quote';
+import { ReadingNotes } from './reading-notes';
 
 /** A document to show, with the passage to open. */
 export interface Opened extends Source {
@@ -37,6 +38,7 @@ export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () 
     >
       {first.isError && <Failure error={first.error} retry={() => void first.refetch()} />}
       {first.isLoading && <Skeleton height={300} />}
+      {first.data && <ReadingNotes {...first.data.document} />}
       {chunks > 0 && (
         <VList ref={list} className="rows" tabIndex={0} role="document" aria-label={filename}>
           {Array.from({ length: chunks }, (_unused, position) => (

@@ -6,7 +6,7 @@ import { call } from '../api/connection';
 import { useCollections, useDocuments, queryClient, type ListedDocument } from '../api/queries';
 import { useText, dateText, numberText, sizeText } from '../i18n/text';
 import { Failure, PageBar } from '../shared/components';
-import { IconSearch, IconTrash } from '../shared/icons';
+import { IconAlertTriangle, IconSearch, IconTrash } from '../shared/icons';
 import { navigate, hrefOf } from '../shared/router';
 import { deleteWithUndo, hiddenIds } from '../shared/toast';
 import { WarningNotice } from '../shared/warning-notice';
@@ -172,13 +172,14 @@ const hidden = hiddenIds('meganest-deleting-documents');
  */
 const DocumentRow = memo(function DocumentRow({ document }: { document: ListedDocument }): ReactElement {
   const t = useText();
-  const { id, name, collection, bytes, chunks, created_at } = document;
+  const { id, name, collection, bytes, chunks, created_at, warningCount = 0 } = document;
   return (
     <div className="row" role="row">
       <span role="cell" className="name">
         <a className="row-link" href={hrefOf({ page: 'documents', id })} title={name}>
           {name}
         </a>
+        {warningCount > 0 && <WarningMark count={warningCount} />}
       </span>
       <span role="cell" className="optional name">
         {collection}
@@ -206,6 +207,17 @@ const DocumentRow = memo(function DocumentRow({ document }: { document: ListedDo
     </div>
   );
 });
+
+/** A sign beside a document of which something was not read. */
+function WarningMark({ count }: { count: number }): ReactElement {
+  const t = useText();
+  const label = t('readingWarnings', { count });
+  return (
+    <span className="warning-mark" role="img" aria-label={label} title={label}>
+      <IconAlertTriangle size={16} />
+    </span>
+  );
+}
 
 async function deleteDocument({ id, collection }: ListedDocument): Promise<void> {
   await call('/dataprep/delete', { file_path: id, collection }, { keepalive: true });

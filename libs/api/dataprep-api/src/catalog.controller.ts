@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import {
   documentChunksSchema,
+  type OriginalFile,
   maxPosition,
   nameSchema,
   reembeddingStateSchema,
@@ -8,7 +10,8 @@ import {
   type StoredDocument,
 } from '#platform/contracts';
 import { ApiOperation, SchemaPipe } from '#platform/service-kit';
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { collectionField } from './ingest-request.js';
 import { Dataprep } from './dataprep.js';
@@ -69,6 +72,35 @@ export class CatalogController {
     return { document: toListedFile(document), ...rest };
   }
 
+  /** Always sent as a download: a browser would run an uploaded page with the gateway's origin. */
+  @Get('v1/dataprep/documents/:id/original')
+  @ApiOperation({
+    summary: 'Download the file that a document was read from',
+    answer: 'application/octet-stream',
+  })
+  async original(@Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+    const first = await this.dataprep.readOriginal(id, 0);
+    await reply
+      .status(200)
+      .header('content-type', 'application/octet-stream')
+      .header('content-length', first.bytes)
+      .header('content-disposition', `attachment; filename*=UTF-8''${nameForHeader(first.filename)}`)
+      .header('content-security-policy', "sandbox; default-src 'none'")
+      .header('x-content-type-options', 'nosniff')
+      .send(Readable.from(this.#pieces(id, first), { objectMode: false }));
+  }
+
+  /** The pieces of a file. Errors: not_found if the document was deleted in the meantime. */
+  async *#pieces(id: string, first: OriginalFile): AsyncGenerator<Buffer, void, void> {
+    let piece = Buffer.from(first.content, 'base64');
+    for (let at = 0; ;) {
+      yield piece;
+      at += piece.length;
+      if (at >= first.bytes) return;
+      piece = Buffer.from((await this.dataprep.readOriginal(id, at)).content, 'base64');
+    }
+  }
+
   @Post(['v1/dataprep/delete', 'v1/dataprep/delete_file'])
   @ApiOperation({
     summary: 'Delete a document by name or id, or all of them',
@@ -108,6 +140,16 @@ export class CatalogController {
   readIndices(): Promise<string[]> {
     return this.dataprep.collections();
   }
+}
+
+/** A file name as RFC 5987 writes it. The name of a link is the last part of its path. */
+function nameForHeader(filename: string): string {
+  const path = URL.canParse(filename) ? new URL(filename).pathname : filename;
+  const name = path.split('/').findLast((part) => part !== '') ?? 'file';
+  return encodeURIComponent(name.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16)}`,
+  );
 }
 
 /** Whether the reference's `index_name` means all collections. `collection` always names one. */

@@ -3,6 +3,7 @@ import type {
   ingest,
   IngestJob,
   IngestProgress,
+  OriginalFile,
   ParsedRequestOf,
   StoredDocument,
   ReembeddingState,
@@ -52,6 +53,8 @@ export abstract class Dataprep {
   abstract list(which: ListedDocuments): Promise<StoredDocument[]>;
   /** Reads chunks of a document, starting at a position. */
   abstract readChunks(id: string, from: number, limit: number): Promise<DocumentChunks>;
+  /** Reads a piece of the file that a document was read from. */
+  abstract readOriginal(id: string, start: number): Promise<OriginalFile>;
   /** Deletes documents by file name, link, id or `all`. Returns the number of deleted documents. */
   abstract delete(filePath: string, collection?: string): Promise<number>;
   abstract collections(): Promise<string[]>;

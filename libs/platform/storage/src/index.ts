@@ -6,11 +6,9 @@ export { fuse, type HybridRankings } from './search/fusion.js';
 export { ReembeddingRepository, type ForeignDocument } from './documents/reembedding.repository.js';
 export { type NewChunk } from './documents/chunk-writer.js';
 export { type DocumentVersion, type NewDocument, type ReplaceOutcome } from './documents/document.js';
-export {
-  DocumentsRepository,
-  type DocumentCounts,
-  type DocumentPage,
-} from './documents/documents.repository.js';
+export { DocumentsRepository } from './documents/documents.repository.js';
+export { type DocumentCounts, type DocumentPage } from './documents/listed-document.js';
+export { OriginalsRepository, type OriginalPiece } from './documents/originals.repository.js';
 export {
   JobDocuments,
   maxClaimWeight,

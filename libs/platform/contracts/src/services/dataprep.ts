@@ -169,6 +169,10 @@ export const storedDocumentSchema = z.object({
   chunks: z.int(),
   bytes: z.int(),
   createdAt: z.string(),
+  /** Size of its file, if the file is kept. */
+  originalBytes: z.int().optional(),
+  /** Number of its warnings; absent without any. A list has the number only. */
+  warningCount: z.int().optional(),
   ...readingReportSchema.shape,
 });
 export type StoredDocument = z.infer<typeof storedDocumentSchema>;
@@ -225,6 +229,25 @@ export const readChunks = defineMethod({
   }),
   reply: documentChunksSchema,
 });
+
+/**
+ * `dataprep.original`: a piece of the file that a document was read from, from a byte on; each reply says where the next piece
+ * begins. Errors: not_found.
+ */
+export const readOriginal = defineMethod({
+  service: 'dataprep',
+  method: 'original',
+  request: z.object({ id: z.string(), start: z.int().min(0).default(0) }),
+  reply: z.object({
+    filename: z.string(),
+    mimeType: z.string(),
+    /** Size of the whole file. */
+    bytes: z.int(),
+    /** The piece in base64: a quarter of a megabyte at most. */
+    content: z.string(),
+  }),
+});
+export type OriginalFile = z.infer<(typeof readOriginal)['reply']>;
 
 /** Deletes by file name, document id, or `all`; returns the number of deleted documents. Errors: not_found. */
 export const deleteDocuments = defineMethod({

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   defaultCollection,
-  type ReadingReport,
   type StoredChunk,
   type StoredDocument,
 } from '#platform/contracts';
@@ -20,11 +19,13 @@ import { smallDocuments } from './small-documents.js';
 import { analyzeIfGrown } from '../statistics.js';
 import type { SqlValue } from '../transaction.js';
 import { BackgroundIndexer } from '../background-indexer.js';
-
-export interface DocumentCounts {
-  documents: number;
-  chunks: number;
-}
+import {
+  listedColumns,
+  toStoredDocument,
+  type DocumentCounts,
+  type DocumentPage,
+  type StoredDocumentRow,
+} from './listed-document.js';
 
 /** Documents whose vectors are of another embedding model. */
 export interface OtherModel {
@@ -33,29 +34,11 @@ export interface OtherModel {
   collections: string[];
 }
 
-type StoredDocumentRow = Omit<StoredDocument, 'createdAt'> & { createdAt: Date; reading?: ReadingReport };
-
 /** Documents of vector stores belong to the owner of the store: lists and deletions by name or id exclude them. */
 const isShared = 'owner IS NULL';
 
 /** Documents that are looked up in one statement. */
 const maxVersions = 100;
-
-const listedColumns = `id, filename, source, collection, chunk_count AS chunks, bytes::float8 AS bytes,
-  created_at AS "createdAt"`;
-
-/** Filters of a list of documents; all are optional. */
-export interface DocumentPage {
-  collection?: string;
-  /** Part of a file name; the case is ignored. */
-  search?: string;
-  offset?: number;
-  limit?: number;
-}
-
-function toStoredDocument({ reading, ...row }: StoredDocumentRow): StoredDocument {
-  return { ...row, createdAt: row.createdAt.toISOString(), ...reading };
-}
 
 /** Documents and their chunks. A reader sees only complete documents. */
 export class DocumentsRepository {
