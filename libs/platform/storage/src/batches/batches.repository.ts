@@ -19,7 +19,7 @@ const columns = `id, owner, dialect, caller, endpoint, input_file_id AS "inputFi
   expires_at AS "expiresAt", finished_at AS "finishedAt"`;
 
 /** States in which nothing happens any more. */
-const finalStates: readonly BatchStatus[] = ['failed', 'completed', 'expired', 'cancelled'];
+const finalStates: ReadonlySet<BatchStatus> = new Set(['failed', 'completed', 'expired', 'cancelled']);
 
 /** Answers that are read at once. */
 const pageSize = 200;
@@ -220,7 +220,7 @@ export class BatchesRepository {
    * if somebody cancelled the batch meanwhile.
    */
   async advance(id: string, leaseOwner: string, change: BatchChange): Promise<StoredBatch | undefined> {
-    const isFinal = finalStates.includes(change.status);
+    const isFinal = finalStates.has(change.status);
     const [changed] = await this.database.query<StoredBatch>(
       `UPDATE batches SET status = $3::text,
          times = times || jsonb_build_object($3::text, extract(epoch FROM now())::int),
