@@ -39,7 +39,8 @@ async function startScripted(mode: Mode = 'works', models = ['shared']): Promise
       if (scripted.mode === 'fails') return sendJson(response, { error: { message: 'out of memory' } }, 500);
       if (scripted.mode === 'full') return sendJson(response, { error: 'busy' }, 429, { 'retry-after': '1' });
       scripted.answers += 1;
-      await wait(2);
+      // As slow as a model, so that the clients wait for it and not for the processor.
+      await wait(300);
       const message = { role: 'assistant', content: 'Hello.' };
       sendJson(response, { choices: [{ index: 0, message, finish_reason: 'stop' }], usage });
     }),
