@@ -142,13 +142,13 @@ function trimmed(rows: PageRow[], inner: readonly Gutter[], end: number): Band {
 
 /** The last of the rows below that are further lines of a cell: behind the first gutter, and as near as lines are. */
 function lastOfCells(rows: readonly PageRow[], shared: number, [gutter]: readonly Gutter[]): number {
-  let last = shared;
-  for (let next = rows[last + 1]; next && gutter; next = rows[last + 1]) {
-    const isRest = next.words.every(({ x }) => x >= gutter.right - 0.1);
-    if (!isRest || rows[last]!.y - next.y > maxLeading * next.size) break;
-    last += 1;
-  }
-  return last;
+  const isRest = (row: PageRow, index: number) =>
+    gutter !== undefined &&
+    row.words.every(({ x }) => x >= gutter.right - 0.1) &&
+    rows[shared + index]!.y - row.y <= maxLeading * row.size;
+  const below = rows.slice(shared + 1);
+  const other = below.findIndex((row, index) => !isRest(row, index));
+  return other === -1 ? rows.length - 1 : shared + other;
 }
 
 /** Whether a row has words on both sides of a gutter. */
@@ -235,14 +235,15 @@ const maxStretch = 1.2;
 export function isJustifiedText({ rows, gutters }: Band): boolean {
   return rows.every((row) => {
     const gaps = whiteOf(row).gaps.slice(1, -1);
-    const isBetween = (gap: Gutter) =>
-      gutters.some(({ left, right }) => gap.left < right && gap.right > left);
-    const widthsOf = (some: Gutter[]) => some.map(({ left, right }) => right - left);
-    const between = widthsOf(gaps.filter(isBetween));
-    const others = widthsOf(gaps.filter((gap) => !isBetween(gap)));
-    return between.length === 0 || Math.max(...between) <= maxStretch * Math.max(0, ...others);
+    const between = gaps.filter((gap) => isIn(gap, gutters));
+    const others = gaps.filter((gap) => !isIn(gap, gutters));
+    return maxWidth(between) <= maxStretch * maxWidth(others);
   });
 }
+
+const isIn = (gap: Gutter, gutters: readonly Gutter[]) =>
+  gutters.some(({ left, right }) => gap.left < right && gap.right > left);
+const maxWidth = (gaps: readonly Gutter[]) => Math.max(0, ...gaps.map(({ left, right }) => right - left));
 
 /** Whether most of the places are at one; the others are cells of further columns in rows where this one is empty. */
 function areAt(place: number, places: readonly number[]): boolean {

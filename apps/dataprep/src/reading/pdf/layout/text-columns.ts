@@ -10,6 +10,8 @@ const minWordsOfLine = 2.5;
 const minContinued = 0.4;
 /** Share of the width of its column that a line of a text fills. */
 const minFill = 0.72;
+/** The same where lines go on from the line above: cells in lower case fill less. */
+const minFillOfSentences = 0.5;
 
 /** Whether the columns of a band are texts to be read one after the other, and not cells of a table. */
 export function areColumnsOfText(band: Band): boolean {
@@ -50,7 +52,9 @@ function isText(lines: readonly string[], fills: readonly number[]): boolean {
   );
   if (isUnspaced) return mean(fills) > 0.8 && mean(lines.map((line) => line.length)) > 6;
   if (mean(words) < minWordsOfLine) return false;
-  return continued / (lines.length - 1) >= minContinued || (mean(words) >= 5 && mean(fills) >= minFill);
+  const fill = mean(fills);
+  if (continued / (lines.length - 1) >= minContinued && fill >= minFillOfSentences) return true;
+  return mean(words) >= 5 && fill >= minFill;
 }
 
 /** The number of lines that go on from the line above in the middle of a sentence; 0 if only numbers begin them. */
