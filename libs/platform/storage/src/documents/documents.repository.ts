@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  defaultCollection,
-  type StoredChunk,
-  type StoredDocument,
-} from '#platform/contracts';
+import { defaultCollection, type StoredChunk, type StoredDocument } from '#platform/contracts';
 import { requireFittingEmbeddings, type NewChunk } from './chunk-writer.js';
 import type { Database } from '../database.js';
 import { DocumentRoom, type DocumentVersion, type NewDocument, type ReplaceOutcome } from './document.js';
