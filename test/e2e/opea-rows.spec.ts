@@ -201,6 +201,15 @@ describe('OPEA', () => {
     await folder.remove();
   });
 
+  /** Their bodies name a file that was uploaded, or an engine that runs. */
+  const needSomethingElse = new Set([
+    '/v1/batches',
+    '/v1/engines',
+    '/workers',
+    '/add_worker',
+    '/remove_worker',
+  ]);
+
   it('every endpoint without an id has a curl line in docs/endpoints.md', async () => {
     const page = pathToFileURL(join(repositoryRoot, 'docs/endpoints.md'));
     const pasted = new Set(
@@ -217,8 +226,7 @@ describe('OPEA', () => {
         if (isAlias || path.includes('{') || path === '/v1/audio/translations') continue;
         for (const method of Object.keys(methods)) {
           const line = `${method.toUpperCase()} ${port}${path}`;
-          // Its body needs the id of a file.
-          if (line === `POST ${port}/v1/batches`) continue;
+          if (method === 'post' && needSomethingElse.has(path)) continue;
           if (['get', 'post'].includes(method) && !pasted.has(line)) missing.push(line);
         }
       }

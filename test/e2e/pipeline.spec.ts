@@ -220,7 +220,8 @@ describe('a running stack', () => {
     expect((await Promise.all(metrics)).join('\n')).toMatch(
       /meganest_degraded_total\{operation="chatqna",step="reranking",reason="service_unavailable",.*\} [1-9]/,
     );
-    expect((await fetch(`${url}/v1/health_check`)).status).toBe(503);
+    // A report of health is kept for a second.
+    await expect.poll(async () => (await fetch(`${url}/v1/health_check`)).status).toBe(503);
   });
 
   it('names the service that is gone', async () => {

@@ -69,10 +69,10 @@ describe('the queries of a model that writes', () => {
   it('are searched with a first question, and shown in the receipt', async () => {
     const { text, searched, ranked, writing, answering, degraded, details } = await chat(
       [user('Wer hat es gebaut, das Observatorium?')],
-      listOf('Wer hat das Observatorium gebaut?', 'builder of the observatory'),
+      listOf('Erbauer des Observatoriums', 'builder of the observatory'),
     );
     expect(text).toContain('Passage 1 says 1.');
-    const queries = ['Wer hat das Observatorium gebaut?', 'builder of the observatory'];
+    const queries = ['Erbauer des Observatoriums', 'builder of the observatory'];
     expect(searched).toEqual(['Wer hat es gebaut, das Observatorium?', ...queries]);
     expect(ranked).toEqual([queries.join(' ')]);
     expect(degraded).toBeNull();

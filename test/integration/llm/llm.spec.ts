@@ -76,7 +76,11 @@ describe('the LLM service', () => {
 
     it('says so where the passages hold no answer', async () => {
       const { text, last } = await collect({ ask: 'Who is the president of France?', documents });
-      expect(text).toBe(`${noAnswer} “France” is not mentioned in the documents that were found.`);
+      expect(text).toMatch(
+        new RegExp(
+          `^${noAnswer} “France” is not mentioned in the documents that were found\\.(\n\nClosest passage.*)?$`,
+        ),
+      );
       expect(last?.citations).toBeUndefined();
       expect((await collect({ ask: question, documents: [] })).text).toBe(noAnswer);
     });

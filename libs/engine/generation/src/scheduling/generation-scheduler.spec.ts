@@ -192,6 +192,9 @@ describe('GenerationScheduler', () => {
   });
 
   it('keeps a slot for another client, and lets clients take turns', async () => {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now++);
+    onTestFinished(() => void vi.restoreAllMocks());
     const run = start(new CountingBackend(), 1);
     const order: string[] = [];
     const ask = (name: string, client: string, max_tokens: number) =>
