@@ -4,6 +4,7 @@ import { compares } from './question/question-type.js';
 import type { RankedSentence, Ranking } from './rank-sentences.js';
 import { labelBefore } from './render-block.js';
 import type { Candidate, ReadPassage } from './sentence.js';
+import { stemsOf } from './stems.js';
 
 /** Questions that more than one row or item may answer. */
 const asksForSeveral =
@@ -69,7 +70,9 @@ export function blocksOf(
   const several = severalOf(question, ranking.ranked)?.map(({ candidate }) => candidate.sentence) ?? [];
   const blocks = several[0] ? [blockOfSeveral(several, passageOf(several[0].passage))] : [];
   const explained = new Set<string>();
-  const count = ranking.certainty === 'answer' && !compares(question) ? 1 : 2;
+  const isComparison = compares(question);
+  const count = ranking.certainty === 'answer' && !isComparison ? 1 : 2;
+  const asked = new Set(stemsOf(question));
   let rest = ranking.ranked.filter(({ candidate }) => !several.includes(candidate.sentence));
   while (blocks.length < count && rest.length > 0) {
     const next = likeliest(rest, blocks, ranking.elsewhere);
@@ -77,6 +80,8 @@ export function blocksOf(
     const { candidate } = next;
     const section = sectionOf(candidate);
     if (explained.has(section)) continue;
+    // Further passages without a word of the question are noise.
+    if (blocks.length > 0 && !isComparison && !hasWordOf(asked, candidate)) continue;
     if (section !== '') explained.add(section);
     const block = blockOf(candidate, passageOf(candidate.sentence.passage), question);
     const isNew = blocks.every(
@@ -85,6 +90,10 @@ export function blocksOf(
     if (isNew) blocks.push(block);
   }
   return withSources(blocks, passageOf, texts);
+}
+
+function hasWordOf(asked: ReadonlySet<string>, { text, heading, document, before }: Candidate): boolean {
+  return stemsOf([text, heading, document, before].join(' ')).some((stem) => asked.has(stem));
 }
 
 /** Names the documents of blocks that come from several. */

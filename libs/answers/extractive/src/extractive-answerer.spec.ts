@@ -67,6 +67,12 @@ const inFog = 'The ferry stopped in fog.';
 const atIsland = 'A ferry stopped at the island.';
 
 describe('ExtractiveAnswerer', () => {
+  it('shows one closest passage where the others have not a word of the question', async () => {
+    const foreign = 'Bolts are kept in the cellar.';
+    const { answerer } = answererOf({ [inPort]: 3, [foreign]: 2.9 });
+    expect(await answer(answerer, [inPort, foreign])).toBe(`Closest passage: ${inPort} [1]`);
+  });
+
   it('shows the closest passages where it is not sure, each with the name of its document', async () => {
     const { answerer } = answererOf({ [inPort]: 3, [inFog]: 1, [atIsland]: 0.8 });
     expect(await answer(answerer, [`${inPort} ${inFog}`, atIsland])).toBe(
