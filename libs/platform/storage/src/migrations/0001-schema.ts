@@ -328,7 +328,7 @@ const shared = `
   );
   CREATE INDEX cited_passages_age ON cited_passages (created_at)`;
 
-/** The whole schema of the first release. Later changes are migrations of their own. */
+/** The schema in one place. Changes since are migrations of their own, so that databases in use go on. */
 export const schema: StorageMigration = {
   name: '0001-schema',
   up: (builder) => {
