@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MegaNestError } from '#platform/contracts';
+import { startsAsZip } from '../reading/archives/archive.js';
 import { countUtf8, decodeText, guessWarning, isMostlyUtf8, isUtf16 } from '../reading/decode-text.js';
 import { detectType } from '../reading/detect-type.js';
 import { decoderOf } from '../reading/encodings/encodings.js';
@@ -84,10 +85,6 @@ function isPlainText(file: { filename: string; mimeType: string; bytes: Uint8Arr
   if (detectType(file) !== 'text' || isUtf16(file.bytes)) return false;
   decodeText(file);
   return true;
-}
-
-function startsAsZip([first, second]: Uint8Array): boolean {
-  return first === 0x50 && second === 0x4b;
 }
 
 function decodes(decoder: InstanceType<typeof TextDecoder>, piece: Uint8Array): boolean {

@@ -119,8 +119,8 @@ export class BatchRunner implements OnApplicationBootstrap, BeforeApplicationShu
     const { id, leaseOwner } = run;
     const { RESPONSES_LEASE_MS: leaseMs } = this.environment;
     const beat = async () => {
-      const held = await this.batches.heartbeat(id, leaseOwner, leaseMs);
-      if (!held || held.status === 'cancelling') run.stopping.abort();
+      const batch = await this.batches.heartbeat(id, leaseOwner, leaseMs);
+      if (!batch || batch.status === 'cancelling') run.stopping.abort();
     };
     const heart = setInterval(() => void beat().catch(() => undefined), leaseMs / 3);
     try {
@@ -208,8 +208,8 @@ export class BatchRunner implements OnApplicationBootstrap, BeforeApplicationShu
     }
     if (signal.aborted) return;
     const state = result.status < 400 ? 'succeeded' : 'failed';
-    const held = await this.batches.answer(id, leaseOwner, { line, state, result });
-    if (!held) stopping.abort();
+    const isStored = await this.batches.answer(id, leaseOwner, { line, state, result });
+    if (!isStored) stopping.abort();
   }
 
   /** Writes the files of the answers, and ends the batch. Messages batches are read from their answers. */

@@ -118,8 +118,8 @@ export class EngineDirectory {
 
   async #tellAll(call: CallOptions): Promise<void> {
     const options = { ...call, deadline: Date.now() + 2 * answerMs };
-    const told = await this.client.requestAll(reloadEngines, {}, options);
-    if (told.length === 0) await this.client.request(reloadEngines, {}, options);
+    const replies = await this.client.requestAll(reloadEngines, {}, options);
+    if (replies.length === 0) await this.client.request(reloadEngines, {}, options);
   }
 }
 

@@ -72,7 +72,7 @@ export function blocksOf(
   const explained = new Set<string>();
   const isComparison = compares(question);
   const count = ranking.certainty === 'answer' && !isComparison ? 1 : 2;
-  const asked = new Set(stemsOf(question));
+  const stems = new Set(stemsOf(question));
   let rest = ranking.ranked.filter(({ candidate }) => !several.includes(candidate.sentence));
   while (blocks.length < count && rest.length > 0) {
     const next = likeliest(rest, blocks, ranking.elsewhere);
@@ -81,7 +81,7 @@ export function blocksOf(
     const section = sectionOf(candidate);
     if (explained.has(section)) continue;
     // Further passages without a word of the question are noise.
-    if (blocks.length > 0 && !isComparison && !hasWordOf(asked, candidate)) continue;
+    if (blocks.length > 0 && !isComparison && !hasWordOf(stems, candidate)) continue;
     if (section !== '') explained.add(section);
     const block = blockOf(candidate, passageOf(candidate.sentence.passage), question);
     const isNew = blocks.every(
@@ -92,8 +92,8 @@ export function blocksOf(
   return withSources(blocks, passageOf, texts);
 }
 
-function hasWordOf(asked: ReadonlySet<string>, { text, heading, document, before }: Candidate): boolean {
-  return stemsOf([text, heading, document, before].join(' ')).some((stem) => asked.has(stem));
+function hasWordOf(stems: ReadonlySet<string>, { text, heading, document, before }: Candidate): boolean {
+  return stemsOf([text, heading, document, before].join(' ')).some((stem) => stems.has(stem));
 }
 
 /** Names the documents of blocks that come from several. */

@@ -194,8 +194,8 @@ export class ExtractiveAnswerer {
     }
     const { promptTokens, confidence, certainty } = ranking;
     // A prompt of another framework has its own refusal.
-    const last = alignQuestion(asked.at(-1) ?? '', passages);
-    const names = idOf || confidence > sureWithoutNames ? [] : missingNames(last, passages);
+    const mayLackNames = !idOf && confidence <= sureWithoutNames;
+    const names = mayLackNames ? missingNames(alignQuestion(asked.at(-1) ?? '', passages), passages) : [];
     const missing = names.length === 0 ? '' : texts.missing(names);
     if (certainty === 'none' || certainty === 'near' || (certainty === 'closest' && missing !== '')) {
       const near = certainty !== 'none' && !idOf ? closestOf(question, ranking, passages, texts) : '';

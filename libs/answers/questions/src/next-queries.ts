@@ -39,7 +39,7 @@ const kindWords = new Set(
  * Finds out whether a passage says everything that a question asks, by its words, and if not, which names a further
  * search should look up. "In which year was the engineer of the Marlow bridge born?" with a passage that names Elsa Quint
  * as its engineer lacks `born`, and leads on to the query `Elsa Quint year born`. `chain`: the best passage and those that
- * its names led to, the last one first; what they say is no longer searched for. `others`: further passages. The first
+ * its names led to, the last one first; words of the question in them are not searched for again. `others`: further passages. The first
  * ones count most, and within them the sentences that have most words of the question. This does not use a model.
  */
 export function nextQueries(

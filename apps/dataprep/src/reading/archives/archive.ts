@@ -27,6 +27,11 @@ const endRecordSize = 22;
 const maxComment = 0xffff;
 const maxEntries = 10_000;
 
+/** Whether a file begins as a zip archive does. */
+export function startsAsZip([first, second]: Uint8Array): boolean {
+  return first === 0x50 && second === 0x4b;
+}
+
 /** Names of the files in a zip archive. Throws `unsupported_file` if the directory of the archive is damaged. */
 export function zipEntryNames(bytes: Uint8Array, filename: string): string[] {
   return readDirectory(bytes, filename).map((entry) => entry.name);

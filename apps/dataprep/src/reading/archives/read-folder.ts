@@ -10,7 +10,7 @@ import {
   type ReadingWarning,
   type SourceFile,
 } from '../parsed-document.js';
-import { readDirectory, unpack, type PackedFile } from './archive.js';
+import { readDirectory, startsAsZip, unpack, type PackedFile } from './archive.js';
 import { isTar, tarFiles } from './read-tar.js';
 
 /** Limit for the files of an archive that are read. */
@@ -82,7 +82,7 @@ export async function readFolder(
 /** The files of an archive, one at a time in memory. */
 function filesOf(file: SourceFile, limits: ReadingLimits): Iterable<PackedFile> {
   const { bytes, filename } = file;
-  if (bytes[0] === 0x50 && bytes[1] === 0x4b) return zipFiles(file, limits);
+  if (startsAsZip(bytes)) return zipFiles(file, limits);
   if (bytes[0] !== 0x1f) return tarFiles(bytes, filename);
   const content = gunzip(file, limits.maxUnpackedBytes);
   if (isTar(content)) return tarFiles(content, filename);

@@ -130,11 +130,11 @@ export function indentOf(line: string): number {
 /** Removes the indentation that all lines have. */
 export function withoutIndent(lines: readonly string[]): string[] {
   const own = lines.map((line) => line.replaceAll('\t', '        '));
-  const least = own.reduce(
+  const minIndent = own.reduce(
     (min, line) => (line.trim() === '' ? min : Math.min(min, indentOf(line))),
     Infinity,
   );
-  return own.map((line) => line.slice(Number.isFinite(least) ? least : 0));
+  return own.map((line) => line.slice(Number.isFinite(minIndent) ? minIndent : 0));
 }
 
 /** The lines of a text. */

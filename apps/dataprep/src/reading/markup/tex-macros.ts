@@ -39,7 +39,7 @@ export class TexMacros {
   }
 
   /**
-   * Puts the body of a macro in the place of its call. False if there is no such macro. Errors: a text whose macros call more
+   * Puts the body of a macro in the place of its call. Returns false for an unknown macro. Errors: a text whose macros call more
    * than the limits allow.
    */
   call(name: string, cursor: TexCursor): boolean {

@@ -98,8 +98,8 @@ async function searchAgain(
     documents.filter(({ text }) => isAbout(text, links[index]!.name)),
   );
   const chosen: RetrievedDocument[] = [];
-  const longest = Math.max(...lists.map(({ length }) => length));
-  for (let rank = 0; rank < longest; rank += 1)
+  const maxLength = Math.max(...lists.map(({ length }) => length));
+  for (let rank = 0; rank < maxLength; rank += 1)
     for (const list of lists) {
       const document = list[rank];
       if (!document || ids.has(document.id) || chosen.length === room) continue;

@@ -24,10 +24,10 @@ export function alignQuestion(question: string, passages: readonly ReadPassage[]
   const aligned = question.replaceAll(/[\p{L}\p{N}]+/gu, (word) =>
     isUnknown(word) ? (sameNumber(word, words) ?? withoutTypo(word, words) ?? word) : word,
   );
-  const asked = splitWords(aligned).filter((word) => /^\p{L}{2,}$/u.test(word));
-  const joined = asked
+  const parts = splitWords(aligned).filter((word) => /^\p{L}{2,}$/u.test(word));
+  const joined = parts
     .slice(1)
-    .map((word, index) => `${asked[index]}${word}`)
+    .map((word, index) => `${parts[index]}${word}`)
     .filter((word) => word.length >= minJoined && words.has(word.toLowerCase()));
   return [aligned, ...joined].join(' ');
 }
@@ -44,12 +44,12 @@ function withoutTypo(written: string, words: ReadonlySet<string>): string | unde
   if (word.length < minLetters.one || !/^\p{L}+$/u.test(word)) return undefined;
   const max = word.length >= minLetters.two ? 2 : 1;
   let best: string | undefined;
-  let least = max + 1;
+  let minDistance = max + 1;
   for (const other of words) {
     if (other[0] !== word[0] || Math.abs(other.length - word.length) > max || other.length < minLetters.one)
       continue;
     const distance = distanceOf(word, other);
-    if (distance < least) [best, least] = [other, distance];
+    if (distance < minDistance) [best, minDistance] = [other, distance];
   }
   return best;
 }

@@ -26,8 +26,7 @@ function standsIn(text: string, name: string): boolean {
 }
 
 /**
- * Whether a German noun, or a part of it, stands in a text: `Urlaubsantrag` where the text has `Urlaub`, or the other way
- * round.
+ * Whether a text has a German noun or a part of it: `Urlaub` for `Urlaubsantrag`, and `Urlaubsantrag` for `Urlaub`.
  */
 function hasPartOf(text: string, noun: string): boolean {
   const plain = folded(noun).replace(/(?:en|er|e|n|s)$/u, '');

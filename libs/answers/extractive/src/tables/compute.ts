@@ -176,7 +176,7 @@ function group({ column, sum, direction }: Group, table: Table, rows: readonly n
   const totals = [...groups.values()].map(({ total }) => total);
   const best = direction === 'max' ? Math.max(...totals) : Math.min(...totals);
   const chosen = [...groups].filter(([, { total }]) => total === best);
-  // That all have as many says nothing.
+  // If all groups have the same total, none of them answers.
   if (chosen.length === groups.size && groups.size > 1) return undefined;
   const text = sum ? format(best, 2, column, false) : String(best);
   return {
