@@ -1,5 +1,5 @@
 /**
- * Measures answers as a user sees them: documents of ten kinds, written for this, are ingested into a collection for each kind, and
+ * Measures answers as a user sees them: documents of many kinds, written for this, are ingested into a collection for each kind, and
  * questions are asked through the gateway with the bundled models.
  */
 import { writeFileSync } from 'node:fs';
@@ -13,10 +13,11 @@ import { report, type Judged } from './report.js';
 /** The collection that holds the documents of all kinds. */
 const everything = 'all';
 
-/** Errors: no question is of that half and kind. */
+/** Errors: no question is of that half and these kinds. */
 function chosen({ half, only }: BenchOptions): Question[] {
+  const kinds = only?.split(',');
   const questions = readQuestions().filter(
-    ({ id, kind }) => (half === 'both' || halfOf(id) === half) && (only === undefined || kind === only),
+    ({ id, kind }) => (half === 'both' || halfOf(id) === half) && (kinds?.includes(kind) ?? true),
   );
   if (questions.length === 0) throw new Error(`No questions: --half ${half}, --only ${only ?? ''}`);
   return questions;
@@ -52,7 +53,7 @@ function writeAnswers(file: string, judged: readonly Judged[]): void {
 /** Says what was asked, and what the columns mean. */
 function legend(asked: number, { together }: BenchOptions): string {
   const where = together ? 'all in one collection' : 'a collection for each kind';
-  return `${asked} questions about ${readDocuments().length} documents of ten kinds, ${where}. Right: the complete expected fact is shown. First: it is among the
+  return `${asked} questions about ${readDocuments().length} documents, ${where}. Right: the complete expected fact is shown. First: it is among the
 first 60 words. Clean: also without a preface (a hedge, “Closest passage”), without rows as labels and values, shortcodes and fences, and at most 120
 words. Wrong refusals: the answer exists, and the product says that it found none. Unanswerable questions are right if it says so, small talk if the
 reply is short and nothing was searched.`;
