@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Reader } from '#engine/encoders';
 import { alignQuestion } from './question/align-question.js';
 import { affirms, deniedBy } from './question/negation.js';
-import { detectLanguage } from '#platform/foundation';
+import { detectLanguage, remember } from '#platform/foundation';
 import { asksForCode } from '#answers/evidence';
 import { asksTheSame } from '#answers/questions';
 import { z } from 'zod';
@@ -11,6 +11,8 @@ import { candidatesOf, evidenceNames, lexicalEvidence, readerEvidence } from './
 import { namedDocuments } from './question/named-documents.js';
 import { namedPart } from './question/numbered-part.js';
 import { repeatsOf } from './question/repeats-question.js';
+import { inWordsOf } from './words/synonyms.js';
+import { stemsOf } from './stems.js';
 import { isLabel, lastHeading, type Candidate, type ReadPassage } from './sentence.js';
 
 const regressionSchema = z.strictObject({ weights: z.array(z.number()), bias: z.number() });
@@ -127,14 +129,15 @@ export async function rankSentences(
   const all = answering(question, candidatesOf(aligned, passages)).filter(
     ({ sentence }) => !repeats(sentence.text),
   );
-  const lexical = lexicalEvidence(aligned, all);
+  const readable = inWords(aligned, all);
+  const lexical = lexicalEvidence(aligned, readable);
   const chosen = all
-    .map((candidate, index) => ({ candidate, words: lexical[index]! }))
+    .map((candidate, index) => ({ candidate, said: readable[index]!, words: lexical[index]! }))
     .toSorted((left, right) => worth(right.words) - worth(left.words))
     .slice(0, maxRead);
   if (chosen.length === 0)
     return { ranked: [], confidence: 0, certainty: 'none', elsewhere: 0, promptTokens: 0 };
-  const sentences = chosen.map(({ candidate: { text, before, after, passage } }) => ({
+  const sentences = chosen.map(({ said: { text, before, after, passage } }) => ({
     text,
     before,
     after,
@@ -168,6 +171,24 @@ export async function rankSentences(
   // The opposite of what is asked is at most shown below a refusal.
   const capped = first!.isOpposite && certainty !== 'none' ? 'near' : certainty;
   return { ranked, confidence, certainty: capped, elsewhere, promptTokens };
+}
+
+/** The candidates in the words of the question, for a comparison of words. */
+function inWords(question: string, candidates: readonly Candidate[]): Candidate[] {
+  const toolOf = remember((passage) => remember(inWordsOf(question, new Set(stemsOf(passage)))));
+  return candidates.map((candidate) => {
+    const { passage, text, before, after, heading, lead } = candidate;
+    const say = toolOf(passage);
+    return {
+      ...candidate,
+      passage: say(passage),
+      text: say(text),
+      before: say(before),
+      after: say(after),
+      heading: say(heading),
+      lead: say(lead),
+    };
+  });
 }
 
 /** Whether a sentence affirms what the question denies. The heading, and what announces a list, may negate it. */

@@ -1,6 +1,7 @@
 import { splitWords } from '#engine/encoders';
 import type { ReadPassage } from '../sentence.js';
 import { stemsOf } from '../stems.js';
+import { withoutPhrases } from '../words/synonyms.js';
 
 /** Letters from which on a word may have one typing error, and two. */
 const minLetters = { one: 5, two: 8 };
@@ -21,7 +22,7 @@ export function alignQuestion(question: string, passages: readonly ReadPassage[]
   if (words.size === 0) return question;
   const known = new Set([...words].flatMap((word) => stemsOf(word)));
   const isUnknown = (word: string) => stemsOf(word).some((stem) => !known.has(stem));
-  const aligned = question.replaceAll(/[\p{L}\p{N}]+/gu, (word) =>
+  const aligned = withoutPhrases(question, (stem) => known.has(stem)).replaceAll(/[\p{L}\p{N}]+/gu, (word) =>
     isUnknown(word) ? (sameNumber(word, words) ?? withoutTypo(word, words) ?? word) : word,
   );
   const parts = splitWords(aligned).filter((word) => /^\p{L}{2,}$/u.test(word));

@@ -263,3 +263,37 @@ describe('answerFromTables', () => {
     );
   });
 });
+
+describe('two columns of a table', () => {
+  const stock = source(
+    'Stock of the kiosk',
+    'Item | Price EUR | In stock | Reorder level | Supplier',
+    'Pencil | 1.20 | 12 | 40 | Farber',
+    'Eraser | 0.90 | 55 | 20 | Farber',
+    'Ruler | 2.40 | 8 | 8 | Linea',
+    'Stapler | 9.00 | 3 | 5 | Linea',
+  );
+  const budget = source(
+    'Budget of the play',
+    'Item | Planned EUR | Spent EUR | Responsible',
+    'Costumes | 400 | 520 | Ada',
+    'Lights | 900 | 900 | Ben',
+    'Posters | 150 | 90 | Ada',
+  );
+  it.each([
+    ['Which items are below their reorder level?', stock, 'Pencil, Stapler'],
+    ['How many items are under the reorder level?', stock, '2'],
+    ['Which items have more in stock than their reorder level?', stock, 'Eraser'],
+    ['What do I have to reorder?', stock, 'Pencil, Ruler, Stapler'],
+    ['Which items of Linea must be reordered?', stock, 'Ruler, Stapler'],
+    ['Which items are not below the reorder level?', stock, 'Eraser, Ruler'],
+    ['What is the reorder level of the eraser?', stock, '20'],
+    ['Which items cost more than planned?', budget, 'Costumes'],
+    ['Which items were more expensive than planned?', budget, 'Costumes'],
+    ['On which items did we spend less than planned?', budget, 'Posters'],
+    ['Which items were cheaper than planned?', budget, 'Posters'],
+    ['Which of the items of Ada cost more than planned?', budget, 'Costumes'],
+  ])('%s', (question, table, expected) => {
+    expect(answerFromTables(question, [table])?.value).toBe(expected);
+  });
+});

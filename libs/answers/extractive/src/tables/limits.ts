@@ -119,19 +119,26 @@ export function orderOf(value: CellValue, { unit }: Column): number {
 }
 
 function compare({ comparison }: LimitMention, value: number, from: number, to: number): boolean {
+  return comparison === 'between' ? value >= from && value <= to : isWithin(comparison, value, from);
+}
+
+/** Whether a number is above, below or equal to a limit. */
+export function isWithin(
+  comparison: Exclude<LimitMention['comparison'], 'between'>,
+  value: number,
+  limit: number,
+): boolean {
   switch (comparison) {
     case '>':
-      return value > from;
+      return value > limit;
     case '>=':
-      return value >= from;
+      return value >= limit;
     case '<':
-      return value < from;
+      return value < limit;
     case '<=':
-      return value <= from;
-    case 'between':
-      return value >= from && value <= to;
+      return value <= limit;
     default:
-      return value === from;
+      return value === limit;
   }
 }
 

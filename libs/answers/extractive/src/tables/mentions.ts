@@ -58,6 +58,13 @@ export interface PresenceMention extends Span {
   readonly isPresent: boolean;
 }
 
+/** A comparison of two columns: `below the reorder level`. */
+export interface ComparedColumns extends Span {
+  readonly comparison: Exclude<Comparison, 'between'>;
+  readonly left: Column;
+  readonly right: Column;
+}
+
 /** `highest`, `first`, or a superlative. */
 export interface ExtremeMention extends Span {
   readonly kind: 'extreme';
@@ -83,6 +90,7 @@ export interface Reading {
   readonly columns: readonly ColumnMention[];
   readonly limits: readonly LimitMention[];
   readonly presences: readonly PresenceMention[];
+  readonly compared: ComparedColumns | undefined;
   readonly extremes: readonly ExtremeMention[];
   readonly negations: readonly Span[];
   /** Words that mean a row of the table. */

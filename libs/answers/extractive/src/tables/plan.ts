@@ -1,6 +1,6 @@
 import { operationOf } from './operation.js';
 import { formOf, type Ready } from './language/index.js';
-import type { ColumnMention, Reading } from './mentions.js';
+import type { ColumnMention, Reading, Span } from './mentions.js';
 import { predicatesOf } from './predicates.js';
 import type { Predicate } from './predicate.js';
 import type { Plan, Planning, Operation } from './planning.js';
@@ -47,9 +47,19 @@ function asksForRest({ words }: Reading, { columns }: Table, { rest, taken }: Re
 }
 
 /** Whether a question names neither a cell nor a column, or has several words that mean nothing here. */
-function tooVague({ unknown, values, columns, limits, presences, extremes, subjects }: Reading): boolean {
+function tooVague({
+  unknown,
+  values,
+  columns,
+  limits,
+  presences,
+  compared,
+  extremes,
+  subjects,
+}: Reading): boolean {
   const isNothing =
     values.length + columns.length + limits.length + presences.length === 0 &&
+    !compared &&
     !extremes.some(({ columns, isTime }) => subjects.length > 0 || (columns.length > 0 && !isTime));
   return unknown.length > 1 || (isNothing && subjects.length === 0);
 }
@@ -75,9 +85,15 @@ function needsSubject({ reading, predicates, language }: Planning): boolean {
   );
   return (
     !isNamed &&
-    reading.words.some(({ text }, at) => language.pronouns.has(text) && reading.marks.at(at) !== 'value')
+    reading.words.some(
+      ({ text }, at) =>
+        language.pronouns.has(text) && reading.marks.at(at) !== 'value' && !isInside(at, reading.compared),
+    )
   );
 }
+
+const isInside = (at: number, span: Span | undefined) =>
+  span !== undefined && at >= span.start && at < span.end;
 
 /**
  * One unknown word may be the verb between the rows and a cell: `which courses does Ada give`. Where the condition is a

@@ -7,6 +7,8 @@ import type { Column, Table } from './cells/table.js';
 export interface Predicate extends Span {
   readonly kind: 'value' | 'limit' | 'presence' | 'flag';
   readonly column: Column;
+  /** The column that it is compared with. */
+  readonly other?: Column;
   /** Undefined where the row does not say. */
   readonly holds: (row: number) => boolean | undefined;
   readonly isNegated: boolean;

@@ -1,9 +1,9 @@
 import { isThere, writtenIn, type Predicate, type PredicateContext, type Predicates } from './predicate.js';
-import { columnOfLimit, testOf } from './limits.js';
+import { columnOfLimit, isWithin, orderOf, testOf } from './limits.js';
 import { flagPredicates } from './flag-predicates.js';
 import { valuePredicates } from './value-predicates.js';
 import { relativesOf } from './relative.js';
-import type { ColumnMention } from './mentions.js';
+import type { ColumnMention, ComparedColumns } from './mentions.js';
 
 /** The conditions of a question. Undefined where one is not understood: a limit without a column, a negation of nothing. */
 export function predicatesOf(context: PredicateContext): Predicates | undefined {
@@ -21,7 +21,18 @@ export function predicatesOf(context: PredicateContext): Predicates | undefined 
     const text = `${column.name} ${writtenIn(reading, limit)} ${limit.unit}`.trim();
     list.push({ ...plain, kind: 'limit', start: limit.start, end: limit.end, column, holds, text });
   }
-  for (const { start, end, column, isPresent } of reading.presences) {
+  const compared = reading.compared && comparedPredicate(reading.compared, context);
+  if (compared) {
+    list.push({ ...plain, ...compared });
+    for (const mention of reading.columns)
+      if (
+        mention !== head &&
+        mention.columns.some((one) => one === compared.column || one === compared.other)
+      )
+        used.add(mention);
+  }
+  const presences = reading.presences.filter(({ column }) => column !== compared?.column);
+  for (const { start, end, column, isPresent } of presences) {
     const holds = (row: number) => flip(isThere(table.rows[row]!.values[column.index]!), !isPresent);
     const text = `${column.name}: ${writtenIn(reading, { start, end })}`;
     list.push({ ...plain, kind: 'presence', start, end, column, holds, text });
@@ -39,6 +50,20 @@ export function predicatesOf(context: PredicateContext): Predicates | undefined 
     context,
   );
   return negated && { list: negated, used };
+}
+
+/** The rows in which one column is below, above or equal to another one. */
+function comparedPredicate(
+  { start, end, comparison, left, right }: ComparedColumns,
+  { reading, table }: PredicateContext,
+): Pick<Predicate, 'kind' | 'start' | 'end' | 'column' | 'other' | 'holds' | 'text'> {
+  const holds = (row: number) => {
+    const { values } = table.rows[row]!;
+    const [own, limit] = [orderOf(values[left.index]!, left), orderOf(values[right.index]!, right)];
+    return Number.isNaN(own) || Number.isNaN(limit) ? undefined : isWithin(comparison, own, limit);
+  };
+  const text = `${left.name} ${writtenIn(reading, { start, end })}`;
+  return { kind: 'limit', start, end, column: left, other: right, holds, text };
 }
 
 const flip = (holds: boolean | undefined, isFlipped: boolean) =>

@@ -1,4 +1,5 @@
 import { columnsOf, findConcepts, findHeaderWords, findTypos, findWholeHeaders } from './find-columns.js';
+import { findComparedColumns } from './compared-columns.js';
 import { findDates, findNumbers } from './find-limits.js';
 import { findAsked, findCues, findExtremes, findNegations, findPresence } from './find-phrases.js';
 import { cellWordsOf, findNamedTimes, findParts, findVariants, findWholeValues } from './find-values.js';
@@ -33,6 +34,11 @@ export function readQuestion(question: string, table: Table, language: Ready): R
   const negations = findNegations(words, marks, language);
   const parts = findHeaderWords(words, table, marks, language);
   values.push(...findParts(words, cells, marks, { language, minWords: 1 }));
+  const compared = findComparedColumns(
+    { words, columns: [...longHeaders, ...cuedHeaders, ...concepts, ...parts], presences, marks },
+    table,
+    language,
+  );
   takeMeasures(words, marks, language);
   takeFillers(words, marks, language);
   const typos = findTypos(words, table, marks);
@@ -55,6 +61,7 @@ export function readQuestion(question: string, table: Table, language: Ready): R
     columns: columns.toSorted((left, right) => left.start - right.start),
     limits: [...dates, ...numbers].toSorted((left, right) => left.start - right.start),
     presences,
+    compared,
     extremes,
     negations,
     subjects,

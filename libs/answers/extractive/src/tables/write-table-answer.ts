@@ -117,7 +117,7 @@ function columnsToShow({ operation, targets, conditions }: Plan, table: Table): 
     ...targets,
     ...measures,
     ...sums,
-    ...conditions.map(({ column }) => column),
+    ...conditions.flatMap(({ column, other }) => (other ? [column, other] : [column])),
   ]);
   const chosen = [...wanted].slice(0, maxColumns);
   const more = table.columns.filter((column) => !wanted.has(column)).slice(0, Math.max(0, 3 - chosen.length));
