@@ -72,6 +72,11 @@ export type ErrorCode = keyof typeof errorTable;
 /** All codes of the table. */
 export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
+/** True for a code of the table. */
+export function isErrorCode(code: string | undefined): code is ErrorCode {
+  return code !== undefined && Object.hasOwn(errorTable, code);
+}
+
 /** An error in a NATS message, and in the body of OpenAI's `{error: …}` envelope (plus its status). */
 export interface ErrorBody {
   code: ErrorCode;
@@ -144,7 +149,7 @@ export class MegaNestError extends Error {
 
   /** Rebuilds an error from a message; its text stays as the sender wrote it. */
   static fromBody(body: Omit<ErrorBody, 'code'> & { code: string }): MegaNestError {
-    const code = body.code in errorTable ? (body.code as ErrorCode) : 'internal_error';
+    const code = isErrorCode(body.code) ? body.code : 'internal_error';
     const error = new MegaNestError(code, {
       param: body.param,
       service: body.service ?? 'remote',

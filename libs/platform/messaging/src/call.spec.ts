@@ -39,6 +39,41 @@ describe('a call', () => {
     expect(ended).toEqual([expect.stringContaining('it stopped answering')]);
   });
 
+  it.each([
+    [
+      'its own code',
+      '503',
+      '{"code":"no_tea","status":503,"message":"no tea"}',
+      'service_unavailable',
+      503,
+      'no tea',
+    ],
+    [
+      'a refusal of its own',
+      '418',
+      '{"code":"teapot","message":"no coffee"}',
+      'invalid_request',
+      400,
+      'no coffee',
+    ],
+    [
+      'a code of the table',
+      '404',
+      '{"code":"not_found","message":"Not here."}',
+      'not_found',
+      404,
+      'Not here.',
+    ],
+    ['only headers', '503', '', 'service_unavailable', 503, 'a line'],
+    ['a body that is not JSON', '500', 'oh', 'internal_error', 500, 'a line'],
+  ])('reads an error with %s', (_case, status, body, code, expected, text) => {
+    const failed: unknown[] = [];
+    const refused = new Call(method, { push: () => undefined, end: (error) => failed.push(error) });
+    refused.accept(messageOf({ [header.errorCode]: status, [header.error]: 'a line' }, body));
+    const message = expect.stringContaining(text) as string;
+    expect(failed).toEqual([expect.objectContaining({ code, status: expected, message, service: 'step' })]);
+  });
+
   it('lives on with every heartbeat', () => {
     for (let beat = 0; beat < 3; beat++) {
       check(maxQuietChecks);

@@ -1,5 +1,12 @@
-import { assertJsonBounds, MegaNestError, messageBounds, type ErrorBody } from '#platform/contracts';
+import {
+  assertJsonBounds,
+  isErrorCode,
+  MegaNestError,
+  messageBounds,
+  type ErrorBody,
+} from '#platform/contracts';
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
+import { z } from 'zod';
 
 /**
  * The format of calls on the wire. A request is JSON to `meganest.<service>.<method>`. The answer is JSON on the reply
@@ -164,7 +171,41 @@ export function errorOf(message: Msg, service: string): MegaNestError | undefine
     return new NobodyThereError(service);
   }
   const description = message.headers?.get(header.error);
-  if (!description) return undefined;
-  if (message.data.length > 0) return MegaNestError.fromBody(decodeJson(message.data) as ErrorBody);
-  return new MegaNestError('bad_upstream', { service, detail: description });
+  const status = Number(message.headers?.get(header.errorCode));
+  if (!description && !status) return undefined;
+  const body = errorBodySchema.safeParse(bodyOf(message));
+  if (body.data?.message !== undefined && isErrorCode(body.data.code))
+    return MegaNestError.fromBody({ service, ...(body.data as ErrorBody) });
+  const { status: told = status, message: detail = description ?? '' } = body.data ?? {};
+  return foreignError(service, told, detail);
+}
+
+/** An error of a service in another language may have codes of its own. */
+const errorBodySchema = z.looseObject({
+  code: z.string().optional(),
+  status: z.number().optional(),
+  message: z.string().optional(),
+});
+
+function bodyOf(message: Msg): unknown {
+  try {
+    return decodeJson(message.data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error of the table that is nearest to the status of another one. Its message names the service. */
+function foreignError(service: string, status: number, detail: string): MegaNestError {
+  if (status === 429)
+    return new MegaNestError('rate_limit_exceeded', { service, detail: `${service}: ${detail}` });
+  if (status >= 400 && status < 500)
+    return new MegaNestError('invalid_request', {
+      service,
+      detail: `The ${service} service refused this: ${detail}`,
+    });
+  if (status === 503) return new MegaNestError('service_unavailable', { service, detail });
+  if (status === 504)
+    return new MegaNestError('deadline_exceeded', { service, detail: ` in ${service}: ${detail}` });
+  return new MegaNestError('internal_error', { service, detail });
 }

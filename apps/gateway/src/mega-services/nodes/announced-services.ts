@@ -7,6 +7,7 @@ import {
   nodeMetadataKey,
   nodeReplySchema,
   nodeRequestSchema,
+  retrievedDocumentSchema,
   type GenerationChunk,
   type NodeAnnouncement,
   type RpcMethod,
@@ -43,7 +44,8 @@ function callAnnouncedNode(
   const { query, messages } = (context.inputs['conversation'] ?? context.request) as Asked;
   const { inputs, parameters, report } = context;
   const outputs = outputsOf(client.stream(method, { query, messages, inputs, parameters }, options), report);
-  const shaped = output === 'answer' ? toChunks(outputs, method.service) : outputs;
+  const shaped =
+    output === 'answer' ? toChunks(outputs, method.service) : checked(outputs, output, method.service);
   return method.streaming ? shaped : only(shaped, method.service);
 }
 
@@ -54,6 +56,33 @@ async function* outputsOf(
   for await (const { output, report: details } of replies) {
     if (details) report(details);
     yield output;
+  }
+}
+
+/** The kinds that nodes of this project read. Services may define others, which only they read. */
+const outputSchemas = new Map<string, { schema: z.ZodType; form: string }>([
+  [
+    'documents',
+    { schema: z.array(retrievedDocumentSchema), form: 'a list of objects with id, text and score' },
+  ],
+  ['embedding', { schema: z.string(), form: 'a text: Float32, little-endian, in base64' }],
+  ['text', { schema: z.string(), form: 'a text' }],
+]);
+
+/** Blames a wrong output on the service that sent it, and not on the service that reads it. */
+async function* checked(outputs: AsyncIterable<unknown>, kind: string, service: string): AsyncGenerator {
+  const known = outputSchemas.get(kind);
+  for await (const output of outputs) {
+    if (!known) {
+      yield output;
+      continue;
+    }
+    const parsed = known.schema.safeParse(output);
+    if (!parsed.success) {
+      const detail = `an output of the kind "${kind}" must be ${known.form}`;
+      throw new MegaNestError('bad_upstream', { service, detail });
+    }
+    yield parsed.data;
   }
 }
 

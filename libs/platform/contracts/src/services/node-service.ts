@@ -34,7 +34,9 @@ export const nodeRequestSchema = z.object({
 
 /** A reply of such a service, or one message of its stream. An `answer` is a text or an object with a `text`. */
 export const nodeReplySchema = z.object({
-  output: z.unknown(),
+  output: z
+    .unknown()
+    .refine((output) => output !== undefined, 'a reply needs an output, or the headers of an error'),
   report: z.record(z.string(), z.unknown()).optional().describe('Shown in the receipt of the request'),
 });
 export type NodeReply = z.input<typeof nodeReplySchema>;
