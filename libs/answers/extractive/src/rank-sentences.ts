@@ -5,7 +5,7 @@ import { alignQuestion } from './question/align-question.js';
 import { affirms, deniedBy } from './question/negation.js';
 import { detectLanguage, remember } from '#platform/foundation';
 import { asksForCode } from '#answers/evidence';
-import { asksTheSame } from '#answers/questions';
+import { asksTheSame, englishWordsFor, withEnglishQuestionWords } from '#answers/questions';
 import { z } from 'zod';
 import { candidatesOf, evidenceNames, lexicalEvidence, readerEvidence } from './evidence.js';
 import { namedDocuments } from './question/named-documents.js';
@@ -125,11 +125,11 @@ export async function rankSentences(
 ): Promise<Ranking> {
   const repetitions = asked.map((each) => repeatsOf(each));
   const repeats = (text: string) => repetitions.some((repeatsOne) => repeatsOne(text));
-  const aligned = alignQuestion(question, passages);
+  const aligned = withWordsOf(passages, alignQuestion(question, passages));
   const all = answering(question, candidatesOf(aligned, passages)).filter(
     ({ sentence }) => !repeats(sentence.text),
   );
-  const readable = inWords(aligned, all);
+  const readable = inWords({ asked: question, question: aligned }, all);
   const lexical = lexicalEvidence(aligned, readable);
   const chosen = all
     .map((candidate, index) => ({ candidate, said: readable[index]!, words: lexical[index]! }))
@@ -163,8 +163,8 @@ export async function rankSentences(
   const [first, second] = ranked;
   const judgement = judgementOf(fusion, first!.candidate);
   const certain = confidenceEvidence(first!.evidence, first!.logit, second?.logit);
-  const isGerman = [question, first!.candidate.passage].every((text) => detectLanguage(text) === 'de');
-  const computed = sigmoid(regress(judgement.confidence, certain) + (isGerman ? bonusOfGerman : 0));
+  const isInGerman = [question, first!.candidate.passage].every(isGerman);
+  const computed = sigmoid(regress(judgement.confidence, certain) + (isInGerman ? bonusOfGerman : 0));
   const confidence = isAsked(first!.candidate) ? Math.max(computed, confidenceOfAsked) : computed;
   const { elsewhere, thresholds } = judgement;
   const certainty = certaintyOf(confidence, thresholds);
@@ -173,9 +173,27 @@ export async function rankSentences(
   return { ranked, confidence, certainty: capped, elsewhere, promptTokens };
 }
 
+const isGerman = (text: string) => detectLanguage(text) === 'de';
+
+/** A German question over passages in another language has the question words of English, by which its type is known. */
+function withWordsOf(passages: readonly ReadPassage[], question: string): string {
+  if (!isGerman(question)) return question;
+  const german = passages.filter(({ heading, sentences }) =>
+    isGerman([heading, ...sentences.map(({ text }) => text)].join(' ')),
+  );
+  return german.length * 2 >= passages.length ? question : withEnglishQuestionWords(question);
+}
+
 /** The candidates in the words of the question, for a comparison of words. */
-function inWords(question: string, candidates: readonly Candidate[]): Candidate[] {
-  const toolOf = remember((passage) => remember(inWordsOf(question, new Set(stemsOf(passage)))));
+function inWords(
+  { asked, question }: { asked: string; question: string },
+  candidates: readonly Candidate[],
+): Candidate[] {
+  const translates = isGerman(asked);
+  const toolOf = remember((passage) => {
+    const translate = translates && !isGerman(passage) ? englishWordsFor : undefined;
+    return remember(inWordsOf(question, new Set(stemsOf(passage)), translate));
+  });
   return candidates.map((candidate) => {
     const { passage, text, before, after, heading, lead } = candidate;
     const say = toolOf(passage);

@@ -11,3 +11,4 @@ export { matchDocumentName, type NamedDocument, type NamedMatch } from './docume
 export { mentionedIn } from './listing-question.js';
 export { isAbout, nextQueries, type Link, type NextQueries } from './next-queries.js';
 export { asksForSummary, hasWord } from './summary-question.js';
+export { englishWordsFor, englishWordsOf, withEnglishQuestionWords } from './translation/english-words.js';

@@ -39,8 +39,8 @@ function plans(written: WrittenQueries = { queries: [rewritten] }) {
 describe('SearchPlans', () => {
   it('searches a first question as typed, and asks the model for more', async () => {
     const { plan, asked, looked } = plans();
-    const made = plan(turns('Was kostet es?'));
-    expect(made.asked).toEqual({ query: 'Was kostet es?', by: 'user' });
+    const made = plan(turns('What does it cost?'));
+    expect(made.asked).toEqual({ query: 'What does it cost?', by: 'user' });
     expect((await made.written).queries).toEqual([rewritten]);
     expect(await made.question).toBe(rewritten);
     expect(asked).toHaveLength(1);
@@ -65,6 +65,16 @@ describe('SearchPlans', () => {
     ]);
     plan(turns('Wann ist es offen?'));
     expect(told).toEqual([[], ['English']]);
+  });
+
+  it('adds English words to a German question, unless the documents are in German', () => {
+    const { plan } = plans();
+    const german = 'Was kostet der Schlüssel?';
+    const asked = plan(turns(german)).asked;
+    expect(asked).toMatchObject({ query: expect.stringContaining(german), by: 'words' });
+    expect(asked?.query).toContain('key');
+    plan(turns(german)).learn(['Der Schlüssel ist weg.', 'Wir haben ihn nicht.', 'Das ist ein Tor.']);
+    expect(plan(turns(german)).asked).toEqual({ query: german, by: 'user' });
   });
 
   it('is made once for a conversation', () => {

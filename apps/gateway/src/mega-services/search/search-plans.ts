@@ -3,10 +3,12 @@ import type { CallOptions } from '#platform/messaging';
 import {
   chatTaskOf,
   condenseQuestion,
+  englishWordsOf,
   mentionedIn,
   smallTalkTopic,
   type SmallTalkTopic,
 } from '#answers/questions';
+import { detectLanguage } from '#platform/foundation';
 import { Inject, Injectable } from '@nestjs/common';
 import { asksForFiles } from '../../input-files/attached-files.js';
 import type { Conversation, MegaServiceRequest } from '../mega-service-request.js';
@@ -63,7 +65,7 @@ export class SearchPlans {
     const condensed = isFollowUp ? condenseQuestion(turns) : query;
     // The words around what documents have to mention find other documents.
     const question = mentionedIn(condensed) ?? condensed;
-    const asked = question.slice(0, maxQueryCharacters);
+    const asked = this.#withEnglishWords(question, scope).slice(0, maxQueryCharacters);
     const by = asked === query.slice(0, maxQueryCharacters) ? 'user' : 'words';
     return {
       searches,
@@ -75,6 +77,14 @@ export class SearchPlans {
       learn: (texts) => asksModel && this.languages.learn(scope, texts),
       stop: () => stopping.abort(),
     };
+  }
+
+  /** A German question has its words in English, too, unless the documents are known not to be in English. */
+  #withEnglishWords(question: string, scope: string): string {
+    if (detectLanguage(question) !== 'de') return question;
+    const languages = this.languages.namesOf(scope);
+    if (languages.length > 0 && !languages.includes('English')) return question;
+    return [question, ...englishWordsOf(question)].join(' ');
   }
 }
 

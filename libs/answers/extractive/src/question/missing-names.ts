@@ -1,3 +1,4 @@
+import { englishWordsFor } from '#answers/questions';
 import { escapePattern } from '#platform/foundation';
 import type { ReadPassage } from '../sentence.js';
 import { stemsOf } from '../stems.js';
@@ -38,6 +39,11 @@ function hasPartOf(text: string, noun: string): boolean {
   );
 }
 
+/** Whether texts have an English word for a German noun. */
+function hasTranslation(known: ReadonlySet<string>, noun: string): boolean {
+  return englishWordsFor(noun).some((word) => stemsOf(word).some((stem) => known.has(stem)));
+}
+
 const folded = (text: string) => text.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '');
 
 /**
@@ -69,7 +75,7 @@ export function missingNames(question: string, passages: readonly ReadPassage[])
   const text = passages.map(textOf).join('\n').toLowerCase();
   const isKnown = (name: string) =>
     standsIn(text, name.toLowerCase()) ||
-    (isGerman && hasPartOf(text, name)) ||
+    (isGerman && (hasPartOf(text, name) || hasTranslation(known, name))) ||
     (/\p{L}/u.test(name) && stemsOf(name).every((stem) => known.has(stem)));
   return [...new Set(asked.filter((name) => !isKnown(name)))];
 }

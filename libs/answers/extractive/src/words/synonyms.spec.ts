@@ -45,6 +45,13 @@ describe('inWordsOf', () => {
     );
   });
 
+  it('writes a passage in another language in the words of a question', () => {
+    const translate = (word: string) => (word === 'Kaution' ? ['deposit'] : []);
+    const text = 'The deposit is 80 euros.';
+    const say = inWordsOf('Wie hoch ist die Kaution?', new Set(stemsOf(text)), translate);
+    expect(say(text)).toBe('The Kaution is 80 euros.');
+  });
+
   it('leaves a passage that has the word of the question', () => {
     const passage = 'The rival is named. A competitor is not.';
     expect(say('Which rival is it?', passage)).toBe(passage);

@@ -51,17 +51,31 @@ export function withoutPhrases(question: string, isKnown: (stem: string) => bool
   return result;
 }
 
+/** Returns the English words for a word of the question; none where the text is in the language of the question. */
+export type Translate = (word: string) => readonly string[];
+
 /**
  * Returns a function that writes a text in the words of a question: `rival` for `competitor`, if the question has `rival`
- * and `own`, the stems of the passage, do not have it.
+ * and `own`, the stems of the passage, do not have it. `translate`: for a passage in another language.
  */
-export function inWordsOf(question: string, own: ReadonlySet<string>): (text: string) => string {
-  const words = new Map<string, string>();
-  for (const word of splitWords(question)) {
+export function inWordsOf(
+  question: string,
+  own: ReadonlySet<string>,
+  translate: Translate = () => [],
+): (text: string) => string {
+  const asked = splitWords(question).flatMap((word) => {
     const [stem] = stemsOf(word);
-    if (stem === undefined || own.has(stem)) continue;
-    for (const other of synonymsOf(stem)) if (!words.has(other)) words.set(other, word);
-  }
+    return stem === undefined || own.has(stem) ? [] : [{ word, stem }];
+  });
+  const words = new Map<string, string>();
+  const add = (stem: string, word: string) => {
+    if (!words.has(stem)) words.set(stem, word);
+  };
+  for (const { word } of asked)
+    for (const english of translate(word)) for (const stem of stemsOf(english)) add(stem, word);
+  const meant = [...words];
+  for (const { word, stem } of asked) for (const other of synonymsOf(stem)) add(other, word);
+  for (const [stem, word] of meant) for (const other of synonymsOf(stem)) add(other, word);
   if (words.size === 0) return (text) => text;
   return (text) =>
     text.replaceAll(/[\p{L}\p{N}]+/gu, (word) => {
