@@ -1,10 +1,4 @@
-import {
-  assertJsonBounds,
-  isErrorCode,
-  MegaNestError,
-  messageBounds,
-  type ErrorBody,
-} from '#platform/contracts';
+import { assertJsonBounds, isErrorCode, MegaNestError, messageBounds } from '#platform/contracts';
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { z } from 'zod';
 
@@ -173,18 +167,33 @@ export function errorOf(message: Msg, service: string): MegaNestError | undefine
   const description = message.headers?.get(header.error);
   const status = Number(message.headers?.get(header.errorCode));
   if (!description && !status) return undefined;
-  const body = errorBodySchema.safeParse(bodyOf(message));
-  if (body.data?.message !== undefined && isErrorCode(body.data.code))
-    return MegaNestError.fromBody({ service, ...(body.data as ErrorBody) });
-  const { status: told = status, message: detail = description ?? '' } = body.data ?? {};
-  return foreignError(service, told, detail);
+  const { data } = errorBodySchema.safeParse(bodyOf(message));
+  if (data?.code !== undefined && isErrorCode(data.code)) {
+    const { code, type, message: text = description ?? '', param, retryAfter, final } = data;
+    return MegaNestError.fromBody({
+      service: data.service ?? service,
+      code,
+      status,
+      type,
+      message: text,
+      param,
+      retryAfter,
+      final,
+    });
+  }
+  return foreignError(service, data?.status ?? status, data?.message ?? description ?? '');
 }
 
-/** An error of a service in another language may have codes of its own. */
-const errorBodySchema = z.looseObject({
+/** An error as a service sends it. One in another language may have codes of its own, and fewer fields. */
+const errorBodySchema = z.object({
   code: z.string().optional(),
   status: z.number().optional(),
+  type: z.string().default('server_error'),
   message: z.string().optional(),
+  param: z.string().nullable().default(null),
+  service: z.string().optional(),
+  retryAfter: z.number().optional(),
+  final: z.literal(true).optional(),
 });
 
 function bodyOf(message: Msg): unknown {
