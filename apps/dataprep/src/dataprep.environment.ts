@@ -6,6 +6,7 @@ import {
   databaseEnvironmentSchema,
   milliseconds,
   portSchema,
+  seconds,
 } from '#platform/service-kit';
 import type { z } from 'zod';
 
@@ -19,6 +20,8 @@ export const dataprepEnvironmentSchema = baseEnvironmentSchema.extend({
   ORIGINALS_LIMIT_BYTES: bytes('stored', 0).default(10 * 1024 ** 3),
   /** A background job without a progress report for this time has lost its process. Another process takes it over. */
   JOB_ABANDONED_AFTER_MS: milliseconds(3_000).default(60_000),
+  /** Limit for the length of an audio or video file, which the asr service transcribes. */
+  RECORDING_LIMIT_SECONDS: seconds(1).default(7_200),
   LINK_TIMEOUT_MS: milliseconds(100).default(20_000),
   /** Allows links to private and loopback addresses, for an intranet with trusted users. */
   ALLOW_PRIVATE_LINKS: booleanSchema.default(false),

@@ -46,9 +46,10 @@ import { DocumentPreparer } from './ingest/document-preparer.js';
 import { EmbeddingClient } from './ingest/embedding.client.js';
 import { IngestJobs } from './ingest/ingest-jobs.js';
 import { IngestService } from './ingest/ingest.service.js';
+import { MediaReader } from './ingest/media/media-reader.js';
 import type { JobProgress } from './ingest/job-run.js';
 import { jobSignal } from './ingest/job-signal.js';
-import { SourceReader, type IngestRequest } from './ingest/sources.js';
+import { SourceReader, type IngestRequest, type SourceLimits } from './ingest/sources.js';
 import { Reembedding } from './ingest/reembedding.js';
 import { LocalDataprep } from './local-dataprep.js';
 
@@ -75,6 +76,7 @@ export class DataprepModule {
         },
         { provide: uploadLimits, useValue: uploadLimitsOf(environment) },
         ...storageProviders(environment),
+        ...readingProviders(environment),
         ...ingestProviders(environment),
         IngestReceiver,
         { provide: Dataprep, useClass: LocalDataprep },
@@ -101,16 +103,40 @@ function storageProviders(environment: DataprepEnvironment): Provider[] {
   ];
 }
 
-function ingestProviders(environment: DataprepEnvironment): Provider[] {
-  const { chunking } = loadProfile(environment.MEGANEST_PROFILE);
-  const sourceLimits = {
+function sourceLimitsOf(environment: DataprepEnvironment): SourceLimits {
+  return {
     maxFileBytes: environment.UPLOAD_FILE_LIMIT_BYTES,
     linkTimeoutMs: environment.LINK_TIMEOUT_MS,
     allowPrivateLinks: environment.ALLOW_PRIVATE_LINKS,
   };
+}
+
+function readingProviders(environment: DataprepEnvironment): Provider[] {
+  const sourceLimits = sourceLimitsOf(environment);
+  return [
+    { provide: DocumentPreparer, useFactory: () => new DocumentPreparer() },
+    {
+      provide: MediaReader,
+      inject: [RpcClient, ObjectStore],
+      useFactory: (rpc: RpcClient, objects: ObjectStore) =>
+        new MediaReader(rpc, objects, { maxSeconds: environment.RECORDING_LIMIT_SECONDS }),
+    },
+    {
+      provide: TextExtractor,
+      inject: [ObjectStore, DocumentPreparer, MediaReader],
+      useFactory: (objects: ObjectStore, preparer: DocumentPreparer, media: MediaReader) =>
+        new TextExtractor(new SourceReader(objects, sourceLimits), preparer, media),
+    },
+  ];
+}
+
+function ingestProviders(environment: DataprepEnvironment): Provider[] {
+  const { chunking } = loadProfile(environment.MEGANEST_PROFILE);
+  const sourceLimits = sourceLimitsOf(environment);
   const ingestService = (
-    ...[preparer, documents, originals, objects, rpc, metrics]: [
+    ...[preparer, media, documents, originals, objects, rpc, metrics]: [
       DocumentPreparer,
+      MediaReader,
       DocumentsRepository,
       OriginalsRepository,
       ObjectStore,
@@ -121,7 +147,7 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     const embedding = new EmbeddingClient(rpc);
     const parts = {
       sources: new SourceReader(objects, sourceLimits),
-      loader: new DocumentLoader(preparer, documents),
+      loader: new DocumentLoader(preparer, documents, media),
       documents,
       originals,
       embedding,
@@ -129,7 +155,6 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     return new IngestService(parts, chunking, metrics);
   };
   return [
-    { provide: DocumentPreparer, useFactory: () => new DocumentPreparer() },
     {
       provide: Reembedding,
       inject: [Database, DocumentsRepository, RpcClient],
@@ -137,14 +162,16 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
         new Reembedding(new ReembeddingRepository(database, indexer), new EmbeddingClient(rpc)),
     },
     {
-      provide: TextExtractor,
-      inject: [ObjectStore, DocumentPreparer],
-      useFactory: (objects: ObjectStore, preparer: DocumentPreparer) =>
-        new TextExtractor(new SourceReader(objects, sourceLimits), preparer),
-    },
-    {
       provide: IngestService,
-      inject: [DocumentPreparer, DocumentsRepository, OriginalsRepository, ObjectStore, RpcClient, Metrics],
+      inject: [
+        DocumentPreparer,
+        MediaReader,
+        DocumentsRepository,
+        OriginalsRepository,
+        ObjectStore,
+        RpcClient,
+        Metrics,
+      ],
       useFactory: ingestService,
     },
     {

@@ -49,8 +49,8 @@ export class DataprepRpcController {
   }
 
   @RpcHandler(extract)
-  extract(request: ParsedRequestOf<typeof extract>, { signal }: RpcContext): Promise<ExtractedText> {
-    return this.extractor.extract(request, signal);
+  extract(request: ParsedRequestOf<typeof extract>, context: RpcContext): Promise<ExtractedText> {
+    return this.extractor.extract(request, { ...context.callOptions, signal: context.signal });
   }
 
   @RpcHandler(startIngestJob)

@@ -54,6 +54,8 @@ describe('with a user for each service', () => {
       '/v1/dataprep/ingest',
       form('files', new Blob(['The office in Lisbon opens at 8 am.']), 'a.txt'),
     );
+    const recording = readFileSync(join(repositoryRoot, 'test/fixtures/asr/question.wav'));
+    await post('/v1/dataprep/ingest', form('files', new Blob([new Uint8Array(recording)]), 'question.wav'));
     const job = form('files', new Blob(['The office in Oslo opens at 9 am.']), 'b.txt');
     job.append('files', new Blob(['The office in Rome opens at 10 am.']), 'c.txt');
     job.set('async', 'true');

@@ -1,3 +1,4 @@
+import type { TimeSpan } from '#platform/contracts';
 import type { ParsedDocument, DocumentBlock } from '../reading/parsed-document.js';
 import { withoutContents } from './table-of-contents.js';
 import { unitsOf, countWords, type TextUnit } from './text-units.js';
@@ -19,6 +20,10 @@ export interface DocumentChunk {
   page?: number;
   /** Offsets at which further pages begin: `offset:page`, separated by spaces. Absent if the chunk lies on one page. */
   pageBreaks?: string;
+  /** When it is said, in seconds from the beginning; recordings only. */
+  time?: TimeSpan;
+  /** The times of its paragraphs: `offset:start-end`, separated by spaces. Absent for a single paragraph. */
+  timeBreaks?: string;
 }
 
 /**
@@ -44,6 +49,7 @@ function toChunk(units: TextUnit[], headings: string[]): DocumentChunk {
   const page = units.find((unit) => unit.page !== undefined)?.page;
   const pageBreaks = pageBreaksOf(units);
   const blocks = kindsOf(units);
+  const timeBreaks = timeBreaksOf(units);
   return {
     text,
     words: countWords(text),
@@ -52,20 +58,44 @@ function toChunk(units: TextUnit[], headings: string[]): DocumentChunk {
     ...(units[0] && units[0].glue !== '\n\n' && { continues: true as const }),
     ...(page !== undefined && { page }),
     ...(pageBreaks && { pageBreaks }),
+    ...timeOf(units),
+    ...(timeBreaks.includes(' ') && { timeBreaks }),
   };
+}
+
+function timeOf(units: readonly TextUnit[]): Pick<DocumentChunk, 'time'> {
+  const times = units.flatMap(({ time }) => time ?? []);
+  if (times.length === 0) return {};
+  const [start, end] = [times.map((time) => time.start), times.map((time) => time.end)];
+  return { time: { start: Math.min(...start), end: Math.max(...end) } };
+}
+
+function timeBreaksOf(units: readonly TextUnit[]): string {
+  return placed(units)
+    .flatMap(({ unit: { time }, start }, index) =>
+      time && time !== units[index - 1]?.time ? [`${start}:${time.start}-${time.end}`] : [],
+    )
+    .join(' ');
 }
 
 function pageBreaksOf(units: readonly TextUnit[]): string {
   const breaks: string[] = [];
   let page = units[0]?.page;
-  let offset = 0;
-  units.forEach((unit, index) => {
-    const start = index === 0 ? 0 : offset + unit.glue.length;
-    if (index > 0 && unit.page !== undefined && unit.page !== page) breaks.push(`${start}:${unit.page}`);
+  for (const { unit, start } of placed(units)) {
+    if (unit.page !== undefined && unit.page !== page) breaks.push(`${start}:${unit.page}`);
     page = unit.page ?? page;
-    offset = start + unit.text.length;
-  });
+  }
   return breaks.join(' ');
+}
+
+/** The units of a chunk with the offsets of their texts in that of the chunk. */
+function placed(units: readonly TextUnit[]): { unit: TextUnit; start: number }[] {
+  let end = 0;
+  return units.map((unit, index) => {
+    const start = index === 0 ? 0 : end + unit.glue.length;
+    end = start + unit.text.length;
+    return { unit, start };
+  });
 }
 
 const kindLetters = {

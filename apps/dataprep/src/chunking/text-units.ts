@@ -1,3 +1,4 @@
+import type { TimeSpan } from '#platform/contracts';
 import { splitSentences } from '#platform/foundation';
 import type { DocumentBlock } from '../reading/parsed-document.js';
 
@@ -38,6 +39,8 @@ export interface TextUnit {
   /** Kind of the block that contains the unit. */
   kind?: DocumentBlock['kind'];
   page?: number;
+  /** When its block is said, in seconds. */
+  time?: TimeSpan;
 }
 
 const clauseBorder = /(?<=[,;:])\s+|(?<=[，；：、])\s*|\s+(?=[–—(])/u;
@@ -46,8 +49,8 @@ const clauseBorder = /(?<=[,;:])\s+|(?<=[，；：、])\s*|\s+(?=[–—(])/u;
 export function unitsOf(block: DocumentBlock, maxWords: number): TextUnit[] {
   const units = piecesOf(block, maxWords);
   if (units[0]) units[0].glue = '\n\n';
-  const { kind, page } = block;
-  return units.map((unit) => ({ ...unit, kind, ...(page !== undefined && { page }) }));
+  const { kind, page, time } = block;
+  return units.map((unit) => ({ ...unit, kind, ...(page !== undefined && { page }), ...(time && { time }) }));
 }
 
 const isProse = (kind: DocumentBlock['kind']) => kind === 'paragraph' || kind === 'note';

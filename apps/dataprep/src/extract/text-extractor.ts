@@ -6,8 +6,10 @@ import {
   type ParsedRequestOf,
 } from '#platform/contracts';
 import type { DocumentPreparer } from '../ingest/document-preparer.js';
+import type { MediaCall, MediaReader } from '../ingest/media/media-reader.js';
 import { Semaphore } from '../ingest/semaphore.js';
 import type { SourceReader } from '../ingest/sources.js';
+import { isMedia } from '../reading/media/media-type.js';
 import type { BlockKind, DocumentBlock } from '../reading/parsed-document.js';
 
 /** Files in memory at a time. */
@@ -20,21 +22,24 @@ export class TextExtractor {
   constructor(
     private readonly sources: SourceReader,
     private readonly preparer: DocumentPreparer,
+    private readonly media: MediaReader,
   ) {}
 
   /** Errors: unsupported_file, payload_too_large, not_found, cancelled. */
-  extract(request: ParsedRequestOf<typeof extract>, signal: AbortSignal): Promise<ExtractedText> {
-    return this.#turns.run(() => this.#extract(request, signal), signal);
+  extract(request: ParsedRequestOf<typeof extract>, call: MediaCall): Promise<ExtractedText> {
+    return this.#turns.run(() => this.#extract(request, call), call.signal);
   }
 
   async #extract(
     { file, max_characters }: ParsedRequestOf<typeof extract>,
-    signal: AbortSignal,
+    call: MediaCall,
   ): Promise<ExtractedText> {
     const [source] = this.sources.sourcesOf({ files: [file], links: [] });
     if (!source) throw new MegaNestError('not_found', { what: `The file ${file.filename}` });
-    const { sha256: _hash, ...sourceFile } = await source.fetch(signal);
-    const { blocks, title } = await this.preparer.read(sourceFile, signal);
+    const { sha256: _hash, ...sourceFile } = await source.fetch(call.signal);
+    const { blocks, title } = isMedia(sourceFile.bytes)
+      ? await this.media.read(await this.media.store(sourceFile, source.open?.reference), call)
+      : await this.preparer.read(sourceFile, call.signal);
     const whole = textOfBlocks(blocks);
     const text = cutAt(whole, max_characters ?? whole.length);
     refuseTooLong(text, file.filename);

@@ -3,9 +3,11 @@ import { Readable } from 'node:stream';
 import { FairTurns } from '#platform/foundation';
 import { MegaNestError, type ReadingReport } from '#platform/contracts';
 import type { DocumentsRepository, DocumentVersion } from '#platform/storage';
+import { isMedia } from '../reading/media/media-type.js';
 import type { DocumentPreparer } from './document-preparer.js';
 import type { IngestContext } from './ingest-context.js';
-import { reportOf, type PreparedDocument } from './prepare-document.js';
+import type { MediaCall, MediaReader, StoredMedia } from './media/media-reader.js';
+import { reportOf, splitDocument, type OnPart, type PreparedDocument } from './prepare-document.js';
 import { isSmall, type FetchedFile, type IngestSource } from './sources.js';
 import {
   inspectText,
@@ -43,6 +45,10 @@ export interface LoadedDocument {
     | { sections: AsyncIterable<PreparedDocument>; reading: ReadingReport };
 }
 
+/** A document, or a recording that waits for its transcription. */
+type FetchedDocument =
+  LoadedDocument | (Omit<LoadedDocument, 'content'> & { content: { media: StoredMedia } });
+
 /** Fetches, reads and splits sources, a few at a time. */
 export class DocumentLoader {
   readonly #turns = new FairTurns({ ...waiting, slots: maxLoading + extra.large, slotsOfOne: maxLoading });
@@ -55,40 +61,61 @@ export class DocumentLoader {
   constructor(
     private readonly preparer: DocumentPreparer,
     private readonly documents: Pick<DocumentsRepository, 'findVersion'>,
+    private readonly media: MediaReader,
   ) {}
 
-  /** Errors: unsupported_file, forbidden_url, unreachable_url …, each with the source's field as `param`. */
-  async load(source: IngestSource, context: IngestContext, signal: AbortSignal): Promise<LoadedDocument> {
+  /**
+   * `onPart` gets the progress within the document. Errors: unsupported_file, forbidden_url, unreachable_url …, each with the
+   * source's field as `param`.
+   */
+  async load(
+    source: IngestSource,
+    context: IngestContext,
+    call: MediaCall,
+    onPart: OnPart,
+  ): Promise<LoadedDocument> {
+    const { signal } = call;
     try {
       const turns = isSmall(source) ? this.#smallTurns : this.#turns;
-      return await turns.run(() => this.#load(source, context, signal), { signal });
+      const fetched = await turns.run(() => this.#load(source, context, call, onPart), { signal });
+      const { content, ...facts } = fetched;
+      if (!('media' in content)) return { ...facts, content };
+      // Not in its turn: a transcription takes long, and its file is not in memory here.
+      const document = await this.media.read(content.media, call, onPart);
+      return { ...facts, content: { prepared: splitDocument(document, context.chunking) } };
     } catch (error) {
       if (!(error instanceof MegaNestError) || error.status >= 499) throw error;
       throw MegaNestError.fromBody({ ...error.toBody(), param: source.param });
     }
   }
 
-  async #load(source: IngestSource, context: IngestContext, signal: AbortSignal): Promise<LoadedDocument> {
+  async #load(
+    source: IngestSource,
+    context: IngestContext,
+    call: MediaCall,
+    onPart: OnPart,
+  ): Promise<FetchedDocument> {
+    const { signal } = call;
     const { open, bytes = 0 } = source;
     if (open && bytes >= streamedBytes) {
       const streamed = await this.#stream({ ...source, open }, context, signal);
       if (streamed) return streamed;
     }
     const file = await source.fetch(signal);
-    const facts = factsOf(source, file, context);
+    const transcribedBy = isMedia(file.bytes) ? await this.media.model(file.filename, call) : undefined;
+    const facts = factsOf(source, file, context, transcribedBy);
     const unchanged = await this.#findSame(facts, context);
     if (unchanged) return { ...facts, content: { unchanged } };
     const { chunking, reading } = context;
     const { sha256: _hash, ...sourceFile } = file;
     // A large file is read from the object store again, so that it is not in memory while its chunks are embedded.
     const original = open?.pieces ?? (() => Readable.from([file.bytes]));
-    return {
-      ...facts,
-      original,
-      content: {
-        prepared: await this.preparer.prepare({ file: { ...sourceFile, ...reading }, chunking }, signal),
-      },
-    };
+    if (transcribedBy !== undefined) {
+      const media = await this.media.store(file, open?.reference);
+      return { ...facts, original, content: { media } };
+    }
+    const task = { file: { ...sourceFile, ...reading }, chunking };
+    return { ...facts, original, content: { prepared: await this.preparer.prepare(task, signal, onPart) } };
   }
 
   /** Loads a large plain text; undefined if the file has another type. */
@@ -129,10 +156,11 @@ type HashedFile = Pick<FetchedFile, 'sha256' | 'filename' | 'mimeType' | 'fromWe
   bytes: number | Uint8Array;
 };
 
-function factsOf({ link }: IngestSource, file: HashedFile, context: IngestContext) {
+/** `transcribedBy`: the model of a recording, whose text is another one with another model. */
+function factsOf({ link }: IngestSource, file: HashedFile, context: IngestContext, transcribedBy?: string) {
   const { filename, mimeType } = file;
   const bytes = typeof file.bytes === 'number' ? file.bytes : file.bytes.length;
-  return { filename, link, mimeType, bytes, contentHash: hashOf(file, context) };
+  return { filename, link, mimeType, bytes, contentHash: hashOf(file, context, transcribedBy) };
 }
 
 /**
@@ -142,6 +170,7 @@ function factsOf({ link }: IngestSource, file: HashedFile, context: IngestContex
 function hashOf(
   { sha256, mimeType, fromWeb }: HashedFile,
   { chunking, metadata, reading }: IngestContext,
+  transcribedBy: string | undefined,
 ): string {
   const { chunkSize, chunkOverlap } = chunking;
   const facts = JSON.stringify([
@@ -152,6 +181,7 @@ function hashOf(
     chunkOverlap,
     metadata,
     reading,
+    ...(transcribedBy === undefined ? [] : [transcribedBy]),
   ]);
   return createHash('sha256').update(facts).digest('hex');
 }

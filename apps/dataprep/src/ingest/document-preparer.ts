@@ -6,6 +6,7 @@ import { unsupportedFile, type ParsedDocument, type SourceFile } from '../readin
 import { readDocument } from '../reading/read-document.js';
 import {
   prepareDocument,
+  type OnPart,
   type PreparedDocument,
   type PreparationTask,
   type PreparationOutcome,
@@ -65,10 +66,14 @@ export class DocumentPreparer implements OnApplicationShutdown {
   }
 
   /** Errors: unsupported_file, cancelled, deadline_exceeded (the machine is too busy). */
-  async prepare(task: Required<PreparationTask>, signal: AbortSignal): Promise<PreparedDocument> {
+  async prepare(
+    task: Required<PreparationTask>,
+    signal: AbortSignal,
+    onPart?: OnPart,
+  ): Promise<PreparedDocument> {
     if (signal.aborted) throw new MegaNestError('cancelled');
     if (isLight(task.file)) return prepareDocument(task.file, task.chunking);
-    return (await this.#inProcess(task, signal)) as PreparedDocument;
+    return (await this.#inProcess(task, signal, onPart)) as PreparedDocument;
   }
 
   /** Reads a document without splitting it. Errors: the errors of {@link prepare}. */
@@ -86,25 +91,25 @@ export class DocumentPreparer implements OnApplicationShutdown {
     }
   }
 
-  async #inProcess(task: PreparationTask, signal: AbortSignal) {
-    const outcome = await this.#turns.run(() => this.#run(task, signal), { signal });
+  async #inProcess(task: PreparationTask, signal: AbortSignal, onPart: OnPart = () => undefined) {
+    const outcome = await this.#turns.run(() => this.#run(task, signal, onPart), { signal });
     if ('error' in outcome) throw MegaNestError.fromBody(outcome.error);
     return outcome.document;
   }
 
   /** Reads a document. If the reason of a failure may be the machine, a second process tries again. */
-  async #run(task: PreparationTask, signal: AbortSignal): Promise<PreparationOutcome> {
+  async #run(task: PreparationTask, signal: AbortSignal, onPart: OnPart): Promise<PreparationOutcome> {
     try {
-      return await this.#attempt(task, signal);
+      return await this.#attempt(task, signal, onPart);
     } catch (error) {
       if (!(error instanceof ReaderFailure) || !error.mayPass) throw failureOf(error, task.file);
     }
-    return this.#attempt(task, signal).catch((error: unknown) => {
+    return this.#attempt(task, signal, onPart).catch((error: unknown) => {
       throw failureOf(error, task.file);
     });
   }
 
-  async #attempt(task: PreparationTask, signal: AbortSignal): Promise<PreparationOutcome> {
+  async #attempt(task: PreparationTask, signal: AbortSignal, onPart: OnPart): Promise<PreparationOutcome> {
     const { leastMs, msPerKilobyte, mostMs, clockFactor } = this.#limits;
     const kilobytes = Math.ceil(task.file.bytes.length / 1024);
     const processorMs = Math.min(mostMs, leastMs + kilobytes * msPerKilobyte);
@@ -114,11 +119,9 @@ export class DocumentPreparer implements OnApplicationShutdown {
     this.#busy += 1;
     this.#startSpare();
     try {
-      const outcome = await reader.run(
-        { ...task, processorMs },
-        AbortSignal.any([signal, clock.signal]),
-        () => timer.refresh(),
-      );
+      const limited = { ...task, processorMs };
+      const onScan = () => timer.refresh();
+      const outcome = await reader.run(limited, AbortSignal.any([signal, clock.signal]), { onScan, onPart });
       this.#giveBack(reader);
       return outcome;
     } catch (error) {

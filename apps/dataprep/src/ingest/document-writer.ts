@@ -1,5 +1,5 @@
 import { eventsOf } from '#platform/foundation';
-import { MegaNestError, type IngestedDocument, type IngestProgress } from '#platform/contracts';
+import { MegaNestError, timeFields, type IngestedDocument, type IngestProgress } from '#platform/contracts';
 import type { CallOptions } from '#platform/messaging';
 import type { DocumentsRepository, NewChunk, ReplaceOutcome } from '#platform/storage';
 import type { DocumentChunk } from '../chunking/chunk-document.js';
@@ -115,6 +115,8 @@ export function chunkMetadata(
     ...(chunk.continues && { continues: true }),
     ...(chunk.page !== undefined && { page: chunk.page }),
     ...(chunk.pageBreaks && { page_breaks: chunk.pageBreaks }),
+    ...(chunk.time && timeFields(chunk.time)),
+    ...(chunk.timeBreaks && { time_breaks: chunk.timeBreaks }),
     ...(assumedEncoding && { encoding: assumedEncoding }),
   };
 }

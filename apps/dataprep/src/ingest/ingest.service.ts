@@ -1,4 +1,5 @@
 import { MegaNestError, type IngestedDocument, type IngestProgress } from '#platform/contracts';
+import { eventsOf } from '#platform/foundation';
 import type { CallOptions } from '#platform/messaging';
 import type { Metrics } from '#platform/service-kit';
 import type { DocumentsRepository, OriginalsRepository } from '#platform/storage';
@@ -9,6 +10,7 @@ import type { EmbeddingClient } from './embedding.client.js';
 import { chunkingOf, ingestContext, type IngestContext } from './ingest-context.js';
 import { logFailed, resultOf } from './ingest-result.js';
 import { withOriginal } from './originals/keep-original.js';
+import type { ReadingPart } from './prepare-document.js';
 import { sideBySide } from './side-by-side.js';
 import { isSmall, type IngestRequest, type IngestSource, type SourceReader } from './sources.js';
 
@@ -120,9 +122,10 @@ export class IngestService {
     call: IngestCall,
   ): AsyncGenerator<IngestProgress, IngestedDocument | MegaNestError, void> {
     const source = sources[index]!;
-    yield { stage: 'reading', filename: source.filename, completed: index, total: sources.length };
+    const counts = { completed: index, total: sources.length };
+    yield { stage: 'reading', filename: source.filename, ...counts };
     try {
-      const loaded = yield* this.#load(source, context, call);
+      const loaded = yield* this.#load(source, counts, context, call);
       const stored = yield* writeDocument(this.parts.documents, loaded, context, call);
       return await withOriginal(this.parts.originals, stored, loaded, context);
     } catch (error) {
@@ -134,11 +137,17 @@ export class IngestService {
 
   async *#load(
     source: IngestSource,
+    counts: Pick<IngestProgress, 'completed' | 'total'>,
     context: IngestContext,
     call: IngestCall,
   ): AsyncGenerator<IngestProgress, LoadedDocument, void> {
     const { filename } = source;
-    const document = await this.parts.loader.load(source, context, call.signal);
+    let document: LoadedDocument | undefined;
+    const reading = eventsOf<ReadingPart>(async (onPart, signal) => {
+      document = await this.parts.loader.load(source, context, { ...call, signal }, onPart);
+    }, call.signal);
+    for await (const part of reading) yield { stage: 'reading', filename, ...counts, part };
+    if (!document) throw new MegaNestError('cancelled');
     const { content } = document;
     // The number of chunks of a text in sections is not known yet.
     const chunks =

@@ -1,4 +1,4 @@
-import type { ErrorBody, ReadingReport } from '#platform/contracts';
+import type { ErrorBody, IngestProgress, ReadingReport } from '#platform/contracts';
 import { chunkDocument, type ChunkingOptions, type DocumentChunk } from '../chunking/chunk-document.js';
 import type { SourceFile, ParsedDocument, ReadingFacts, ReadingWarning } from '../reading/parsed-document.js';
 import { readDocument } from '../reading/read-document.js';
@@ -19,7 +19,14 @@ export async function prepareDocument(
   file: SourceFile,
   chunking: ChunkingOptions,
 ): Promise<PreparedDocument> {
-  const { blocks, ...facts } = await readDocument(file);
+  return splitDocument(await readDocument(file), chunking);
+}
+
+/** Splits a document that was read. */
+export function splitDocument(
+  { blocks, ...facts }: ParsedDocument,
+  chunking: ChunkingOptions,
+): PreparedDocument {
   return { ...facts, chunks: chunkDocument({ blocks }, chunking) };
 }
 
@@ -35,6 +42,10 @@ export function reportOf({
   };
 }
 
+/** Progress within a document that takes long: pages of a PDF or a scan, seconds of a recording. */
+export type ReadingPart = NonNullable<IngestProgress['part']>;
+export type OnPart = (part: ReadingPart) => void;
+
 /** Task of a reader process. Without `chunking` the document is read but not split. */
 export interface PreparationTask {
   file: SourceFile;
@@ -45,9 +56,9 @@ export interface PreparationTask {
 export type PreparationOutcome = { document: PreparedDocument | ParsedDocument } | { error: ErrorBody };
 
 /** The first message of a reader process: it is ready for tasks. */
-/** Message from a reader process before each page that it reads as a picture: a page takes seconds. */
-export const scannedPage = 'scanned page';
-/** Processor time for such a page, on top of the limit of the document. */
+export const readerReady = 'ready';
+/** Processor time for a page that is read as a picture, on top of the limit of the document. */
 export const scannedPageMs = 15_000;
 
-export const readerReady = 'ready';
+/** Further messages of a reader process: a page begins that is read as a picture; the progress; the end of the task. */
+export type ReaderMessage = 'scanned page' | { part: ReadingPart } | PreparationOutcome;

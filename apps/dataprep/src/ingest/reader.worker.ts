@@ -6,13 +6,14 @@
 import { Worker } from 'node:worker_threads';
 import { MegaNestError } from '#platform/contracts';
 import { builtFile, giveWay } from '#platform/foundation';
+import { onPageProgress } from '../reading/page-progress.js';
 import { onScannedPage } from '../reading/pictures/scan-reader.js';
 import { readDocument } from '../reading/read-document.js';
 import {
   prepareDocument,
   readerReady,
-  scannedPage,
   scannedPageMs,
+  type ReaderMessage,
   type PreparationOutcome,
   type PreparationTask,
 } from './prepare-document.js';
@@ -36,6 +37,13 @@ function setDeadline(deadline: ReaderDeadline): void {
   guard.postMessage(deadline, []);
 }
 
+function send(message: ReaderMessage): void {
+  process.send?.(message);
+}
+
+/** Least milliseconds between two messages about progress. */
+const progressEveryMs = 250;
+
 /** Runs a task under the limit of its processor time. */
 async function runWithin({ processorMs, ...task }: ReaderTask): Promise<PreparationOutcome> {
   let deadline = processorTimeMs() + processorMs;
@@ -43,7 +51,14 @@ async function runWithin({ processorMs, ...task }: ReaderTask): Promise<Preparat
   onScannedPage(() => {
     deadline += scannedPageMs;
     setDeadline(deadline);
-    process.send?.(scannedPage);
+    send('scanned page');
+  });
+  let sentAt = 0;
+  onPageProgress((progress) => {
+    const now = performance.now();
+    if (now - sentAt < progressEveryMs && progress.completed < progress.total) return;
+    sentAt = now;
+    send({ part: { unit: 'page', ...progress } });
   });
   try {
     return await run(task);
@@ -53,5 +68,5 @@ async function runWithin({ processorMs, ...task }: ReaderTask): Promise<Preparat
 }
 
 process.on('disconnect', () => process.exit());
-process.on('message', (task: ReaderTask) => void runWithin(task).then((outcome) => process.send?.(outcome)));
+process.on('message', (task: ReaderTask) => void runWithin(task).then(send));
 process.send?.(readerReady);

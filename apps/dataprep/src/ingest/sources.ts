@@ -38,7 +38,7 @@ export interface IngestSource {
   param: string;
   fetch(signal: AbortSignal): Promise<FetchedFile>;
   /** Stream of the bytes, and the MIME type from the sender. Only for files that are objects of their own. */
-  open?: { pieces: Opened; mimeType: string };
+  open?: { pieces: Opened; mimeType: string; reference: FileReference };
 }
 
 export interface SourceLimits {
@@ -84,7 +84,7 @@ export class SourceReader {
       return { bytes, sha256, filename, mimeType };
     };
     const pieces = () => this.#bounded(objectId, filename, this.limits.maxFileBytes);
-    const open = reference.offset === undefined ? { pieces, mimeType } : undefined;
+    const open = reference.offset === undefined ? { pieces, mimeType, reference } : undefined;
     return { filename, bytes: reference.bytes, param, fetch, ...(open && { open }) };
   }
 

@@ -1,6 +1,7 @@
 import { isText } from './decode-text.js';
 import { unpackFiles, zipEntryNames } from './archives/archive.js';
 import { isTar } from './archives/read-tar.js';
+import { isMedia } from './media/media-type.js';
 import { unsupportedFile, type SourceFile } from './parsed-document.js';
 
 export type DocumentType =
@@ -26,11 +27,12 @@ export type DocumentType =
   | 'adoc'
   | 'tex'
   | 'archive'
-  | 'picture';
+  | 'picture'
+  | 'media';
 
 /** Supported types, for the error of an unsupported file. */
 export const supportedTypes =
-  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, mbox, mhtml, srt, vtt, ipynb, org, rst, adoc, tex, zip, tar, gz, png, jpeg, webp, tiff';
+  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, mbox, mhtml, srt, vtt, ipynb, org, rst, adoc, tex, zip, tar, gz, png, jpeg, webp, tiff, mp3, wav, flac, ogg, webm, mp4, m4a';
 
 const typesByExtension: Record<string, DocumentType> = {
   md: 'markdown',
@@ -73,6 +75,11 @@ const typesByExtension: Record<string, DocumentType> = {
   webp: 'picture',
   tif: 'picture',
   tiff: 'picture',
+  ...Object.fromEntries(
+    'mp3 wav flac ogg oga opus webm mkv mp4 m4a m4v mov aac'
+      .split(' ')
+      .map((extension) => [extension, 'media' as const]),
+  ),
 };
 
 /** Types that are recognized by the signature of their content. */
@@ -85,6 +92,7 @@ const signedTypes: ReadonlySet<DocumentType> = new Set([
   'epub',
   'rtf',
   'picture',
+  'media',
 ]);
 
 /** Extensions of files that are read as plain text. */
@@ -129,9 +137,7 @@ const foreignSignatures: [signature: string, name: string][] = [
   ['Rar!', 'a RAR archive'],
   ['\x7fELF', 'a program'],
   ['\xd0\xcf\x11\xe0', 'an old Office file (save it as docx, xlsx or pptx)'],
-  ['OggS', 'an audio file'],
-  ['ID3', 'an audio file'],
-  ['RIFF', 'an audio or video file'],
+  ['RIFF', 'an AVI video, or another file of its kind'],
   ['SQLite format 3', 'a database'],
 ];
 
@@ -158,6 +164,7 @@ function typeBySignature({ bytes, filename }: SourceFile): DocumentType | undefi
   if (head.includes('%PDF-')) return 'pdf';
   if (head.startsWith('{\\rtf')) return 'rtf';
   if (pictureSignature.test(head)) return 'picture';
+  if (isMedia(bytes)) return 'media';
   const foreign = foreignSignatures.find(([signature]) => head.startsWith(signature));
   if (foreign) throw unsupportedFile(filename, `it is ${foreign[1]}. Supported: ${supportedTypes}`);
   if (/^(\xef\xbb\xbf)?\s*(<!--[^]*?-->\s*)?<(!doctype\s+html|html[\s>])/i.test(head)) return 'html';

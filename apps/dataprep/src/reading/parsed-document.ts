@@ -1,4 +1,4 @@
-import { MegaNestError } from '#platform/contracts';
+import { MegaNestError, type TimeSpan } from '#platform/contracts';
 
 /**
  * Kind of a block. Chunking never crosses a heading, and keeps rows, list items and form fields whole. A note belongs to
@@ -17,6 +17,8 @@ export interface DocumentBlock {
   text: string;
   /** Page it starts on, from 1; paged formats only. */
   page?: number;
+  /** When it is said, in seconds from the beginning; recordings only. */
+  time?: TimeSpan;
   /** The first row of a table. */
   startsTable?: true;
 }
@@ -58,6 +60,12 @@ export interface ReadingFacts {
   mails?: number;
   /** Files of an archive that were read. */
   files?: number;
+  /** Length of a recording. */
+  seconds?: number;
+  /** Language of a recording. */
+  language?: string;
+  /** The model that transcribed a recording. */
+  transcribedBy?: string;
 }
 
 /** A file reduced to text with its structure. */

@@ -54,7 +54,13 @@ const fileReaders: Partial<Record<DocumentType, FileReader>> = {
   rtf: readRtf,
   picture: readPicture,
   archive: readFolder,
+  media: refuseMedia,
 };
+
+/** The asr service transcribes recordings; a reader process cannot call it. */
+function refuseMedia({ filename }: SourceFile): never {
+  throw unsupportedFile(filename, 'it is audio or video within another file; send it as a file of its own');
+}
 
 type TextReader = (text: string, options: ReadingOptions) => ParsedDocument;
 

@@ -19,6 +19,7 @@ const matchSchema = z.object({
   passage: z.int().describe('Position in the document, for open'),
   heading: z.string().optional(),
   page: z.int().optional(),
+  time: z.string().optional(),
   text: z.string().describe('The match with the text around it'),
 });
 type Match = z.output<typeof matchSchema>;
@@ -78,7 +79,7 @@ function compile({
 
 function matchesIn({ index, text, metadata }: StoredChunk, pattern: RE2JS, max: number): Match[] {
   const found: Match[] = [];
-  const { heading, page } = metadata;
+  const { heading, page, time } = metadata;
   const matcher = pattern.matcher(text);
   while (found.length < max && matcher.find()) {
     const [start, end] = [matcher.start(), matcher.end()];
@@ -88,6 +89,7 @@ function matchesIn({ index, text, metadata }: StoredChunk, pattern: RE2JS, max: 
       passage: index,
       ...(typeof heading === 'string' && { heading }),
       ...(typeof page === 'number' && { page }),
+      ...(typeof time === 'string' && { time }),
       text: excerpt(text, start, end),
     });
   }
@@ -102,10 +104,9 @@ function excerpt(text: string, start: number, end: number): string {
 
 function asText(filename: string, matches: readonly Match[], hasMore: boolean): string {
   if (matches.length === 0) return `${filename} does not contain it.`;
-  const lines = matches.map(({ passage, heading, page, text }) => {
-    const place = [`passage ${passage}`, heading, page === undefined ? undefined : `page ${page}`].filter(
-      Boolean,
-    );
+  const lines = matches.map(({ passage, heading, page, time, text }) => {
+    const pageText = page === undefined ? undefined : `page ${page}`;
+    const place = [`passage ${passage}`, heading, pageText, time].filter(Boolean);
     return `${place.join(', ')}: ${text.replaceAll(/\s+/g, ' ')}`;
   });
   return [...lines, ...(hasMore ? ['There are further matches.'] : [])].join('\n');

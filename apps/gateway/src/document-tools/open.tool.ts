@@ -76,7 +76,8 @@ function asCited(
   { id, metadata }: StoredChunk,
   { document, filename, text }: z.output<typeof output>,
 ): RetrievedDocument {
-  const { page_breaks: _breaks, ...rest } = metadata;
+  // The offsets are those of the first chunk.
+  const { page_breaks: _breaks, time_breaks: _times, ...rest } = metadata;
   return { id, text, score: 0, metadata: { ...rest, document_id: document, filename } };
 }
 

@@ -8,6 +8,7 @@ export const passageSchema = z.object({
   title: z.string().optional(),
   heading: z.string().optional(),
   page: z.int().optional(),
+  time: z.string().optional().describe('When it is said in a recording, such as 1:23–1:41'),
   passage: z.int().optional().describe('Position in the document, for open'),
   score: z.number(),
   text: z.string(),
@@ -34,6 +35,7 @@ export function toPassage(document: RetrievedDocument): Passage {
     ...textOf('title'),
     ...textOf('heading'),
     ...numberOf('page'),
+    ...textOf('time'),
     ...numberOf('chunk_index', 'passage'),
     score,
     text,
@@ -49,13 +51,14 @@ export function passagesAsText(passages: readonly Passage[], numbered = 0): stri
     .join('\n\n');
 }
 
-function labelOf({ title, filename, heading, page, document, passage }: Passage): string {
+function labelOf({ title, filename, heading, page, time, document, passage }: Passage): string {
   // The title of a document is usually its first heading, too.
   const isTitled = title !== undefined && heading?.startsWith(title) === true;
   const name = [isTitled ? undefined : (title ?? filename), heading].filter(Boolean).join(' › ');
   const details = [
     title === undefined ? undefined : filename,
     page === undefined ? undefined : `page ${page}`,
+    time,
     document === undefined ? undefined : `document ${document}`,
     passage === undefined ? undefined : `passage ${passage}`,
   ].filter(Boolean);

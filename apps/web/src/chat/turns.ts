@@ -11,6 +11,8 @@ export interface Passage {
   index?: number;
   heading?: string;
   page?: number;
+  /** When it is said in a recording, such as 1:23–1:41. */
+  time?: string;
 }
 
 /** An item of a running response or of a stored conversation. */
@@ -121,7 +123,7 @@ function foundPassages(output: Turn['output']): Passage[] {
   return output.flatMap((item) => {
     if (item.type !== 'file_search_call') return [];
     return (item.results ?? []).map(({ file_id = '', filename = '', text = '', score = 0, attributes }) => {
-      const { document_id, chunk_id, chunk_index, heading, page } = attributes ?? {};
+      const { document_id, chunk_id, chunk_index, heading, page, time } = attributes ?? {};
       return {
         documentId: typeof document_id === 'string' ? document_id : file_id,
         filename,
@@ -131,6 +133,7 @@ function foundPassages(output: Turn['output']): Passage[] {
         ...(typeof chunk_index === 'number' && { index: chunk_index }),
         ...(typeof heading === 'string' && { heading }),
         ...(typeof page === 'number' && { page }),
+        ...(typeof time === 'string' && { time }),
       };
     });
   });
@@ -143,6 +146,7 @@ interface Citation {
   documentId: string;
   filename: string;
   page: unknown;
+  time: unknown;
   /** The cited passage. Absent in answers of earlier versions, whose numbers are those of the search. */
   chunkId: string | undefined;
   /** The cited sentence in the words of the document. */
@@ -150,7 +154,7 @@ interface Citation {
 }
 
 /** Where a citation is in the answer and in its document. */
-export type CitedPlace = Pick<Citation, 'index' | 'documentId' | 'quote'> & { page?: number };
+export type CitedPlace = Pick<Citation, 'index' | 'documentId' | 'quote'> & { page?: number; time?: string };
 
 function citationsOf(output: Turn['output']): Citation[] {
   const citations: Citation[] = [];
@@ -161,9 +165,15 @@ function citationsOf(output: Turn['output']): Citation[] {
       if (part.type !== 'output_text') continue;
       for (const annotation of part.annotations) {
         if (annotation.type !== 'file_citation') continue;
-        const extended = { page: undefined, chunk_id: undefined, quote: undefined, ...annotation };
-        const { index, file_id: documentId, filename, page, chunk_id: chunkId, quote } = extended;
-        citations.push({ index: before + index, documentId, filename, page, chunkId, quote });
+        const extended = {
+          page: undefined,
+          time: undefined,
+          chunk_id: undefined,
+          quote: undefined,
+          ...annotation,
+        };
+        const { index, file_id: documentId, filename, page, time, chunk_id: chunkId, quote } = extended;
+        citations.push({ index: before + index, documentId, filename, page, time, chunkId, quote });
       }
     }
     // An empty line separates messages.
@@ -174,11 +184,12 @@ function citationsOf(output: Turn['output']): Citation[] {
 
 /** The places in the annotations of an answer. */
 export function citedPlaces({ output }: Pick<Turn, 'output'>): CitedPlace[] {
-  return citationsOf(output).map(({ index, documentId, page, quote }) => ({
+  return citationsOf(output).map(({ index, documentId, page, time, quote }) => ({
     index,
     documentId,
     quote,
     ...(typeof page === 'number' && { page }),
+    ...(typeof time === 'string' && { time }),
   }));
 }
 
@@ -300,9 +311,9 @@ export function toMarkdown(title: string, turns: readonly Turn[]): string {
 }
 
 function sourcesOf(turn: Turn, answer: string): string {
-  const lines = passagesOf(turn).flatMap(({ filename, page, heading }, index) => {
+  const lines = passagesOf(turn).flatMap(({ filename, page, time, heading }, index) => {
     if (!answer.includes(`[${index + 1}]`)) return [];
-    const place = [heading, page && `p. ${page}`].filter(Boolean).join(', ');
+    const place = [heading, page && `p. ${page}`, time].filter(Boolean).join(', ');
     return [`- [${index + 1}] ${filename}${place ? ` (${place})` : ''}`];
   });
   return lines.join('\n');

@@ -17,7 +17,7 @@ export interface Opened extends Source {
 /** Shows the chunks of a document, scrolled to a passage. */
 export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () => void }): ReactElement {
   const t = useText();
-  const { index = 0, page } = opened;
+  const { index = 0, page, time } = opened;
   const first = useChunks(opened, Math.floor(index / chunksPerPage));
   // A document that is opened by its address may be on a later page of the list.
   const filename = opened.filename || (first.data?.document.name ?? '');
@@ -32,7 +32,7 @@ export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () 
       onClose={onClose}
       position="right"
       size="xl"
-      title={page === undefined ? filename : `${filename}, ${t('page', { page })}`}
+      title={[filename, page === undefined ? '' : t('page', { page }), time].filter(Boolean).join(', ')}
       closeButtonProps={{ 'aria-label': t('close') }}
       classNames={{ content: 'document', body: 'document-body' }}
     >
@@ -57,10 +57,11 @@ function Chunk({ opened, position }: { opened: Opened; position: number }): Reac
   const chunk = data?.chunks.find(({ index }) => index === position);
   if (!chunk) return <Skeleton height={120} mb="md" />;
   const cited = position === opened.index;
-  const { page = cited ? opened.page : undefined, heading } = chunk.metadata;
+  const { page = cited ? opened.page : undefined, time, heading } = chunk.metadata;
   const mark = cited && opened.quote ? findQuote(chunk.text, opened.quote) : undefined;
   const place = [
     typeof page === 'number' ? t('page', { page }) : '',
+    typeof time === 'string' ? time : '',
     typeof heading === 'string' ? heading : '',
   ];
   return (

@@ -149,7 +149,8 @@ async function follow(id: string, jobId: string): Promise<void> {
     }
     const { state, progress, error } = job;
     const end = ends[state];
-    const { stage, completed = 0, total = 0, documents = [] } = progress ?? {};
+    const { stage, documents = [], part } = progress ?? {};
+    const { completed = 0, total = 0 } = part ?? progress ?? {};
     change(id, {
       state: end ?? 'working',
       stage,

@@ -21,6 +21,8 @@ export interface Source {
   quote?: string;
   /** Page of the passage, for a paged document. */
   page?: number;
+  /** When it is said in a recording, such as 1:23–1:41. */
+  time?: string;
 }
 
 const pages = ['chat', 'documents', 'pipelines', 'system'] as const;
@@ -43,12 +45,14 @@ function sourceOf(query: URLSearchParams): Source | undefined {
   const quote = query.get('quote');
   const index = positionOf(query.get('chunk'));
   const page = positionOf(query.get('page'));
+  const time = query.get('time');
   return {
     documentId,
     filename: query.get('name') ?? '',
     ...(quote && { quote }),
     ...(index !== undefined && { index }),
     ...(page !== undefined && { page }),
+    ...(time && { time }),
   };
 }
 
@@ -56,8 +60,8 @@ function positionOf(value: string | null): number | undefined {
   return value !== null && /^\d{1,9}$/.test(value) ? Number(value) : undefined;
 }
 
-function queryOf({ documentId, filename, index, page, quote }: Source): string {
-  const values = { document: documentId, name: filename, chunk: index, page, quote };
+function queryOf({ documentId, filename, index, page, time, quote }: Source): string {
+  const values = { document: documentId, name: filename, chunk: index, page, time, quote };
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }

@@ -1,4 +1,4 @@
-import { isAttached, type Neighbour } from '#platform/contracts';
+import { isAttached, timeOfQuote, timeText, type Neighbour } from '#platform/contracts';
 import { headingsOf, partsOf } from './chunk.js';
 
 /** Names of metadata with the date of a document, the best one first. */
@@ -23,6 +23,7 @@ export function labelOf(chunks: readonly Neighbour[], table: readonly Neighbour[
   const details = [
     path === '' ? '' : name,
     pagesOf(chunks),
+    timesOf(chunks),
     rowsOf(chunks, table),
     dateOf(first),
     linkOf(first),
@@ -46,6 +47,13 @@ function pagesOf(chunks: readonly Neighbour[]): string {
   if (pages.length === 0) return '';
   const [first, last] = [Math.min(...pages), Math.max(...pages)];
   return first === last ? `page ${first}` : `pages ${first}–${last}`;
+}
+
+function timesOf(chunks: readonly Neighbour[]): string {
+  const times = chunks.flatMap((chunk) => timeOfQuote(chunk, '') ?? []);
+  if (times.length === 0) return '';
+  const [start, end] = [times.map((time) => time.start), times.map((time) => time.end)];
+  return timeText({ start: Math.min(...start), end: Math.max(...end) });
 }
 
 /** The rows of a block, where its table has more. */

@@ -2,6 +2,9 @@ import {
   addressOf,
   type ToolCallDelta,
   pageOfQuote,
+  timeFields,
+  timeOfQuote,
+  type TimeFields,
   quoteFields,
   type QuoteFields,
   type Citation,
@@ -155,7 +158,8 @@ export interface CitationAnnotation {
     /** The page, for paged documents. */
     page?: number;
     chunk_id: string;
-  } & QuoteFields;
+  } & QuoteFields &
+    Partial<TimeFields>;
 }
 
 /** Resolves citations to the documents of the grounded answer; drops citations without a document or a quote. */
@@ -177,6 +181,7 @@ function annotation(citation: Citation, document: RetrievedDocument): CitationAn
   };
   const documentId = field('document_id');
   const page = pageOfQuote(document, citation.quote);
+  const time = timeOfQuote(document, citation.quote);
   const urn = `urn:meganest:document:${documentId ?? document.id}`;
   return {
     type: 'url_citation',
@@ -189,6 +194,7 @@ function annotation(citation: Citation, document: RetrievedDocument): CitationAn
       document_id: documentId,
       filename: field('filename'),
       ...(page !== undefined && { page }),
+      ...(time && timeFields(time)),
       chunk_id: document.id,
       ...quoteFields(citation),
     },

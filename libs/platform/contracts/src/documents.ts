@@ -80,6 +80,12 @@ export interface ChunkMetadata {
   page?: number;
   /** The starts of further pages in the text: `offset:page`, separated by spaces. */
   page_breaks?: string;
+  /** When the text is said, for a reader and in seconds from the beginning; recordings only. */
+  time?: string;
+  start_seconds?: number;
+  end_seconds?: number;
+  /** The times of several paragraphs: `offset:start-end`, separated by spaces. */
+  time_breaks?: string;
   chunk_index: number;
 }
 
@@ -91,6 +97,52 @@ export function pageOfQuote({ text, metadata }: RetrievedDocument, quote: string
   const pairs =
     typeof breaks === 'string' ? breaks.split(' ').map((pair) => pair.split(':').map(Number)) : [];
   return pairs.findLast(([offset = 0]) => offset <= start)?.[1] ?? page;
+}
+
+/** A part of a recording, in seconds from its beginning. */
+export interface TimeSpan {
+  start: number;
+  end: number;
+}
+
+/** When a quote of a recording is said: the paragraphs that have it, or all if it is not found. Undefined without times. */
+export function timeOfQuote(
+  { text, metadata }: Pick<RetrievedDocument, 'text' | 'metadata'>,
+  quote: string,
+): TimeSpan | undefined {
+  const { start_seconds: start, end_seconds: end, time_breaks: breaks } = metadata;
+  if (typeof start !== 'number' || typeof end !== 'number') return undefined;
+  const from = quote ? text.indexOf(quote) : -1;
+  if (from === -1 || typeof breaks !== 'string') return { start, end };
+  const paragraphs = breaks.split(' ').map((each) => each.split(/[:-]/).map(Number));
+  const first = paragraphs.findLast(([offset = 0]) => offset <= from)?.[1] ?? start;
+  const last = paragraphs.findLast(([offset = 0]) => offset < from + quote.length)?.[2] ?? end;
+  return { start: first, end: last };
+}
+
+/** A part of a recording for a reader: `1:23–1:41`, or `1:02:03–1:02:10`. */
+export function timeText({ start, end }: TimeSpan): string {
+  return `${clockText(start)}–${clockText(end)}`;
+}
+
+/** Fields of a passage and of a citation: when a text of a recording is said. */
+export interface TimeFields {
+  /** For a reader, such as `1:23–1:41`. */
+  time: string;
+  start_seconds: number;
+  end_seconds: number;
+}
+
+/** The fields for a part of a recording. */
+export function timeFields(span: TimeSpan): TimeFields {
+  return { time: timeText(span), start_seconds: span.start, end_seconds: span.end };
+}
+
+function clockText(time: number): string {
+  const whole = Math.floor(time);
+  const [hours, minutes, seconds] = [Math.floor(whole / 3_600), Math.floor(whole / 60) % 60, whole % 60];
+  const tail = String(seconds).padStart(2, '0');
+  return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
 }
 
 function isText(value: unknown): value is string {

@@ -1,7 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { builtFile } from '#platform/foundation';
-import { readerReady, scannedPage, type PreparationOutcome } from '../prepare-document.js';
+import {
+  readerReady,
+  type OnPart,
+  type PreparationOutcome,
+  type ReaderMessage,
+} from '../prepare-document.js';
 import { outOfProcessorTime, type ReaderTask } from './reader-limits.js';
 
 /** A reader process did not answer. The message is the reason, worded for the end of a sentence. */
@@ -19,6 +24,13 @@ export class ReaderFailure extends Error {
   get mayPass(): boolean {
     return this.kind !== 'limit';
   }
+}
+
+/** Listeners for what happens while a document is read. */
+export interface ReadingWatch {
+  /** Called before each page that is read as a picture. */
+  onScan: () => void;
+  onPart: OnPart;
 }
 
 const megabyte = 1024 * 1024;
@@ -56,11 +68,11 @@ export class ReaderProcess {
     return this.#child.connected && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Calls `onPage` before each page that is read as a picture. Errors: {@link ReaderFailure}. */
-  async run(task: ReaderTask, signal: AbortSignal, onPage: () => void): Promise<PreparationOutcome> {
+  /** Errors: {@link ReaderFailure}. */
+  async run(task: ReaderTask, signal: AbortSignal, watch: ReadingWatch): Promise<PreparationOutcome> {
     this.#child.channel?.ref();
     try {
-      return await this.#run(task, signal, onPage);
+      return await this.#run(task, signal, watch);
     } catch (error) {
       this.end();
       throw error;
@@ -73,7 +85,7 @@ export class ReaderProcess {
     this.#child.kill('SIGKILL');
   }
 
-  async #run(task: ReaderTask, signal: AbortSignal, onPage: () => void): Promise<PreparationOutcome> {
+  async #run(task: ReaderTask, signal: AbortSignal, watch: ReadingWatch): Promise<PreparationOutcome> {
     const stop = new AbortController();
     const stopped = once(signal, 'abort', { signal: stop.signal }).then(() =>
       Promise.reject(new Error('stopped')),
@@ -87,7 +99,7 @@ export class ReaderProcess {
       if (!this.isAlive) throw this.#failure(task);
       const [greeting] = (await Promise.race([this.#ready, stopped, ended])) as [unknown];
       if (greeting !== readerReady) throw new ReaderFailure('its reader did not start', 'reader');
-      const answer = this.#answer(stop.signal, onPage);
+      const answer = this.#answer(stop.signal, watch);
       this.#child.send(task);
       return await Promise.race([answer, stopped, ended]);
     } finally {
@@ -97,10 +109,14 @@ export class ReaderProcess {
   }
 
   /** The outcome of the task. Messages before it may follow each other at once. */
-  #answer(signal: AbortSignal, onPage: () => void): Promise<PreparationOutcome> {
+  #answer(signal: AbortSignal, { onScan, onPart }: ReadingWatch): Promise<PreparationOutcome> {
     return new Promise((resolve) => {
-      const listen = (message: unknown) =>
-        message === scannedPage ? onPage() : resolve(message as PreparationOutcome);
+      const listen = (given: unknown) => {
+        const message = given as ReaderMessage;
+        if (message === 'scanned page') onScan();
+        else if ('part' in message) onPart(message.part);
+        else resolve(message);
+      };
       this.#child.on('message', listen);
       signal.addEventListener('abort', () => this.#child.off('message', listen), { once: true });
     });

@@ -133,11 +133,16 @@ function below({ page: _page, ...block }: DocumentBlock): DocumentBlock {
   return block.kind === 'heading' ? { ...block, level: (block.level ?? 1) + 1 } : block;
 }
 
+type CountName = Exclude<
+  keyof ReadingFacts,
+  'encoding' | 'encodingConfidence' | 'files' | 'seconds' | 'language' | 'transcribedBy'
+>;
+
 function addUp(
   totals: ReadingFacts,
   { encoding: _encoding, encodingConfidence: _confidence, files: _files, ...counts }: ReadingFacts = {},
 ): void {
-  for (const [name, count] of Object.entries(counts) as [keyof typeof counts, number][])
+  for (const [name, count] of Object.entries(counts) as [CountName, number][])
     totals[name] = (totals[name] ?? 0) + count;
 }
 

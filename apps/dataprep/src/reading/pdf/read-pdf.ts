@@ -7,7 +7,8 @@ import {
 } from '../parsed-document.js';
 import { openPdf, type PdfDocument } from './content/open-pdf.js';
 import { readOutline, withOutline } from './layout/outline.js';
-import { readScannedPages, type ScannedPages } from '../pictures/scanned-pages.js';
+import { reportPages } from '../page-progress.js';
+import { isPicture, readScannedPages, type ScannedPages } from '../pictures/scanned-pages.js';
 import { readPageContent, type PageContent } from './content/page-content.js';
 import { layOutPages } from './layout/lay-out-pages.js';
 
@@ -25,10 +26,14 @@ export async function readPdf(
       throw unsupportedFile(filename, `it has ${pdf.numPages} pages, more than ${limits.maxPages}`);
     }
     const pages: PageContent[] = [];
+    // Pages for OCR are read later.
+    let readable = 0;
     for (let number = 1; number <= pdf.numPages; number += 1) {
       const page = await pdf.getPage(number);
-      pages.push(await readPageContent(pdf, page));
+      const content = await readPageContent(pdf, page);
       page.cleanup();
+      pages.push(content);
+      if (!isPicture(content)) reportPages((readable += 1), pdf.numPages);
     }
     const scanned = await readScannedPages(bytes, pages, limits);
     const blocks = withOutline(layOutPages(pages), await readOutline(pdf));

@@ -8,6 +8,7 @@ import {
   type ReadingLimits,
   type SourceFile,
 } from '../parsed-document.js';
+import { reportPages } from '../page-progress.js';
 import { missingModels, readPageOfPicture } from './scan-reader.js';
 
 /** Points of a pixel of a picture that does not say its density: 150 pixels for an inch. */
@@ -24,8 +25,9 @@ export async function readPicture(file: SourceFile, limits: ReadingLimits): Prom
     throw unsupportedFile(filename, detail);
   }
   const pages: PageContent[] = [];
-  for await (const picture of picturesOf(file, limits)) {
+  for await (const { picture, total } of picturesOf(file, limits)) {
     pages.push(await readPageOfPicture(picture, scale));
+    reportPages(pages.length, total);
   }
   const blocks = layOutPages(pages);
   if (blocks.length === 0) throw unsupportedFile(filename, 'it is a picture without text');
@@ -38,12 +40,13 @@ export async function readPicture(file: SourceFile, limits: ReadingLimits): Prom
 async function* picturesOf(
   { bytes, filename }: SourceFile,
   { maxScannedPages = defaultMaxScannedPages }: ReadingLimits,
-): AsyncGenerator<Picture> {
+): AsyncGenerator<{ picture: Picture; total: number }> {
   if (!isTiff(bytes)) {
     const { decodePicture } = await import('#engine/vision');
-    yield await decodePicture(bytes, filename).catch((error: unknown) => {
+    const picture = await decodePicture(bytes, filename).catch((error: unknown) => {
       throw unsupportedFile(filename, 'it is a damaged picture, or one with too many pixels', error);
     });
+    yield { picture, total: 1 };
     return;
   }
   const { default: UTIF } = await import('utif2');
@@ -62,7 +65,7 @@ async function* picturesOf(
     const pixels = new Uint8Array(page.width * page.height * 3);
     for (let at = 0, from = 0; at < pixels.length; at += 3, from += 4)
       pixels.set(rgba.subarray(from, from + 3), at);
-    yield { width: page.width, height: page.height, pixels };
+    yield { picture: { width: page.width, height: page.height, pixels }, total: pages.length };
   }
 }
 

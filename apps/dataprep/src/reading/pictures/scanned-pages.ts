@@ -1,5 +1,6 @@
 import type { PageContent } from '../pdf/content/page-content.js';
 import { defaultMaxScannedPages, type ReadingLimits } from '../parsed-document.js';
+import { reportPages } from '../page-progress.js';
 import { missingModels, readPageOfPicture } from './scan-reader.js';
 
 /** What became of the pages of a PDF that are pictures. */
@@ -31,11 +32,13 @@ export async function readScannedPages(
     const page = await readPageOfPicture(picture, scale);
     pages[index] = { ...page, notes, ...(page.readable === 0 && { unreadable }) };
     read += 1;
+    reportPages(pages.length - numbers.length + read, pages.length);
   }
   return { read, left: numbers.slice(maxScannedPages) };
 }
 
-function isPicture({ readable, unreadable, isPainted, notes }: PageContent): boolean {
+/** Whether a page has a picture and not a text, or a text whose characters are not known. */
+export function isPicture({ readable, unreadable, isPainted, notes }: PageContent): boolean {
   if (unreadable.glyphs > readable) return true;
   // Pictures are left out of the operators, so that they are not decoded.
   return isPainted && readable === 0 && notes.length === 0;

@@ -15,6 +15,7 @@ const citationSchema = z.object({
   document: z.string().optional().describe('Id of the document, for open and find'),
   filename: z.string().optional(),
   page: z.int().optional(),
+  time: z.string().optional(),
   start: z.int().describe('Characters of the answer before the cited part'),
   end: z.int(),
 });
@@ -72,6 +73,7 @@ function toAnswer({ choices, model }: ChatCompletion): Answer {
       ...(cited.document_id !== undefined && { document: cited.document_id }),
       ...(cited.filename !== undefined && { filename: cited.filename }),
       ...(cited.page !== undefined && { page: cited.page }),
+      ...(cited.time !== undefined && { time: cited.time }),
       start: cited.start_index,
       end: cited.end_index,
     })),

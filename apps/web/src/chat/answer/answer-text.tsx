@@ -83,8 +83,8 @@ function CiteMark({ number, at }: { number: string; at: string }): ReactElement 
   const found = passages?.[Number(number) - 1];
   if (!found || !answer || !open) return null;
   const place = placeAt(places, found.documentId, Number(at));
-  const page = place?.page ?? found.page;
-  const passage = page === undefined ? found : { ...found, page };
+  const { page = found.page, time = found.time } = place ?? {};
+  const passage = { ...found, ...(page !== undefined && { page }), ...(time !== undefined && { time }) };
   const sentence = place?.quote || citedSentence(answer, Number(at));
   return <Chip number={number} passage={passage} sentence={sentence} open={open} />;
 }
@@ -102,9 +102,9 @@ interface ChipProps {
 /** A citation. A hover shows the quoted sentence, a click opens the document. */
 function Chip({ number, passage, sentence, open }: ChipProps): ReactElement {
   const t = useText();
-  const { filename, page, heading, text } = passage;
+  const { filename, page, time, heading, text } = passage;
   const quote = findQuote(text, sentence);
-  const place = page === undefined ? filename : `${filename}, ${t('page', { page })}`;
+  const place = [filename, page === undefined ? '' : t('page', { page }), time].filter(Boolean).join(', ');
   const label = t('citation', { number, name: place });
   const show = () => open({ ...passage, quote: quote && text.slice(quote.start, quote.end) });
   return (

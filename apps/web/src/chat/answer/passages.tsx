@@ -88,7 +88,7 @@ function CitedFiles({
 /** One passage of the search. */
 function Searched({
   number,
-  passage: { filename, score, page, heading, text },
+  passage: { filename, score, page, time, heading, text },
   cited,
   open,
 }: {
@@ -111,6 +111,11 @@ function Searched({
         {page !== undefined && (
           <Text size="xs" c="dimmed">
             {t('page', { page })}
+          </Text>
+        )}
+        {time !== undefined && (
+          <Text size="xs" c="dimmed">
+            {time}
           </Text>
         )}
       </Group>

@@ -1,6 +1,9 @@
 import {
   addressOf,
   pageOfQuote,
+  timeFields,
+  timeOfQuote,
+  type TimeFields,
   quoteFields,
   type Citation,
   type QuoteFields,
@@ -16,7 +19,7 @@ export interface LogProb {
 }
 
 /** The source of an answer's text: `index` is the character offset in the text after which it is cited. */
-export interface FileCitation extends QuoteFields {
+export interface FileCitation extends QuoteFields, Partial<TimeFields> {
   type: 'file_citation';
   file_id: string;
   filename: string;
@@ -184,6 +187,7 @@ export function fileCitations(
     const document = byId.get(documentId);
     if (!document || quote === '') return [];
     const page = pageOfQuote(document, quote);
+    const time = timeOfQuote(document, quote);
     const url = addressOf(document);
     return [
       {
@@ -191,6 +195,7 @@ export function fileCitations(
         ...fileOf(document),
         index: endIndex,
         ...(page !== undefined && { page }),
+        ...(time && timeFields(time)),
         ...(url !== undefined && { url }),
         chunk_id: document.id,
         ...quoteFields(citation),

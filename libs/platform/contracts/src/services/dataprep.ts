@@ -86,6 +86,8 @@ export const ingestProgressSchema = z.object({
    */
   completed: z.int(),
   total: z.int(),
+  /** While a document is read: its pages, or the seconds of a recording. */
+  part: z.object({ unit: z.enum(['page', 'second']), completed: z.int(), total: z.int() }).optional(),
   /** On the last event only. */
   documents: z.array(ingestedDocumentSchema).optional(),
   /** On the last event, if some documents of a batch failed. */
