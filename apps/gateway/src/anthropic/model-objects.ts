@@ -9,10 +9,32 @@ const pageSchema = z.looseObject({
   before_id: z.string().optional(),
 });
 
+/** A model of Anthropic's API. */
+export const anthropicModelSchema = z.object({
+  type: z.literal('model'),
+  id: z.string(),
+  display_name: z.string(),
+  created_at: z.iso.datetime(),
+  max_input_tokens: z.int().optional(),
+  max_tokens: z.int().optional(),
+});
+
+/** A page of Anthropic's list of models. */
+export const anthropicModelPageSchema = z.object({
+  data: z.array(anthropicModelSchema),
+  has_more: z.boolean(),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+});
+
 /** A model in the form of Anthropic's API. */
-export function anthropicModel({ id, created, max_model_len: length }: Model) {
+export function anthropicModel({
+  id,
+  created,
+  max_model_len: length,
+}: Model): z.output<typeof anthropicModelSchema> {
   return {
-    type: 'model' as const,
+    type: 'model',
     id,
     display_name: id,
     created_at: new Date(created * 1_000).toISOString(),

@@ -32,6 +32,11 @@ const messageSchema = z.looseObject({
 });
 const messagesSchema = z.union([messageSchema, z.array(messageSchema)]);
 
+/** An error of JSON-RPC, or of HTTP in OpenAI's form. */
+const errorsSchema = z.looseObject({
+  error: z.looseObject({ message: z.string(), code: z.union([z.int(), z.string()]).nullable() }),
+});
+
 /** What a client of Streamable HTTP has to accept. */
 const bothTypes = 'application/json, text/event-stream';
 
@@ -52,6 +57,8 @@ export class McpController {
     summary: 'Send messages of the Model Context Protocol (Streamable HTTP)',
     answer: messagesSchema,
     events: messageSchema,
+    also: { 202: undefined },
+    errors: errorsSchema,
   })
   async receive(
     @Body(new SchemaPipe(messagesSchema)) body: z.output<typeof messagesSchema>,

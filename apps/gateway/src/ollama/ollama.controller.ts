@@ -3,6 +3,7 @@ import { RpcClient } from '#platform/messaging';
 import { chatCompletionRequestSchema } from '#api/openai-api';
 import {
   ApiOperation,
+  type OperationDeclaration,
   Call,
   SchemaPipe,
   sendEventStream,
@@ -35,6 +36,13 @@ const apiVersion = '0.33.0';
 
 const models = z.object({ models: z.array(z.looseObject({ name: z.string(), model: z.string() })) });
 
+/** Ollama's clients read the text of an error. */
+const errors = z.object({ error: z.string() });
+
+function Operation(declaration: OperationDeclaration): MethodDecorator {
+  return ApiOperation({ ...declaration, errors });
+}
+
 /** Ollama's API over the same models and mega services as chat completions. */
 @Controller('api')
 export class OllamaController {
@@ -47,25 +55,25 @@ export class OllamaController {
   ) {}
 
   @Get('version')
-  @ApiOperation({ summary: "Get the version of Ollama's API", answer: z.object({ version: z.string() }) })
+  @Operation({ summary: "Get the version of Ollama's API", answer: z.object({ version: z.string() }) })
   version() {
     return { version: apiVersion };
   }
 
   @Get('tags')
-  @ApiOperation({ summary: "List models in Ollama's form", answer: models })
+  @Operation({ summary: "List models in Ollama's form", answer: models })
   async tags() {
     return { models: ollamaModels((await this.models.read()).all).map(listedModel) };
   }
 
   @Get('ps')
-  @ApiOperation({ summary: "List loaded models in Ollama's form", answer: models })
+  @Operation({ summary: "List loaded models in Ollama's form", answer: models })
   async running() {
     return { models: ollamaModels((await this.models.read()).all).map(runningModel) };
   }
 
   @Post('show')
-  @ApiOperation({
+  @Operation({
     summary: "Get a model in Ollama's form",
     answer: z.looseObject({ capabilities: z.array(z.string()) }),
   })
@@ -76,7 +84,7 @@ export class OllamaController {
   }
 
   @Post('chat')
-  @ApiOperation({ summary: "Chat in Ollama's form", answer: ollamaAnswerSchema })
+  @Operation({ summary: "Chat in Ollama's form", answer: ollamaAnswerSchema, lines: ollamaAnswerSchema })
   @HttpCode(200)
   async chat(
     @Body(new SchemaPipe(chatSchema)) request: OllamaChat,
@@ -88,7 +96,11 @@ export class OllamaController {
   }
 
   @Post('generate')
-  @ApiOperation({ summary: "Complete a prompt in Ollama's form", answer: ollamaAnswerSchema })
+  @Operation({
+    summary: "Complete a prompt in Ollama's form",
+    answer: ollamaAnswerSchema,
+    lines: ollamaAnswerSchema,
+  })
   @HttpCode(200)
   async generate(
     @Body(new SchemaPipe(generateSchema)) request: OllamaGenerate,
@@ -102,7 +114,7 @@ export class OllamaController {
   }
 
   @Post('embed')
-  @ApiOperation({
+  @Operation({
     summary: "Turn texts into vectors in Ollama's form",
     answer: z.object({ model: z.string(), embeddings: z.array(z.array(z.number())) }).loose(),
   })
@@ -119,7 +131,7 @@ export class OllamaController {
   }
 
   @Post('embeddings')
-  @ApiOperation({
+  @Operation({
     summary: "Turn a text into a vector in Ollama's older form",
     answer: z.object({ embedding: z.array(z.number()) }),
   })

@@ -67,7 +67,7 @@ export const showSchema = z.looseObject({
 /** The body of `POST /api/embed`. */
 export const embedSchema = z.looseObject({
   model: z.string().min(1),
-  input: z.union([z.string(), z.array(z.string()).min(1).max(2_048)]),
+  input: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(2_048)]),
   truncate: z.boolean().nullish(),
   dimensions: z.int().min(1).nullish(),
   options,
@@ -77,7 +77,7 @@ export const embedSchema = z.looseObject({
 /** The body of `POST /api/embeddings`, the older form. */
 export const embeddingsSchema = z.looseObject({
   model: z.string().min(1),
-  prompt: z.string(),
+  prompt: z.string().min(1),
   options,
   keep_alive: keepAlive,
 });

@@ -130,7 +130,8 @@ export class MegaServicePaths {
     description: 'The answer; streamed unless the body has "stream": false',
     content: {
       'application/json': { schema: this.#answer },
-      'text/event-stream': { schema: { type: 'string' } },
+      // The data of an event is a piece of text in Python's form, and not JSON.
+      'text/event-stream': { schema: { type: 'object', properties: { data: { type: 'string' } } } },
     },
   };
   readonly #passagesFound = {

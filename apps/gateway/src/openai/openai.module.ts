@@ -24,7 +24,13 @@ import {
 } from '#api/openai-api';
 import { ApiOperation, BodyBounds, Call, Metrics, SchemaPipe, type HttpCall } from '#platform/service-kit';
 import { Body, Controller, Get, Headers, HttpCode, Inject, Module, Param, Post, Query } from '@nestjs/common';
-import { anthropicModel, anthropicModelPage } from '../anthropic/model-objects.js';
+import { z } from 'zod';
+import {
+  anthropicModel,
+  anthropicModelPage,
+  anthropicModelPageSchema,
+  anthropicModelSchema,
+} from '../anthropic/model-objects.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { ModelCatalog, ModelsModule } from '../models/model-catalog.js';
 import { Embeddings } from './embeddings.js';
@@ -53,7 +59,10 @@ export class ModelsController {
   constructor(@Inject(ModelList) private readonly models: ModelList) {}
 
   @Get(['v1/models', 'models'])
-  @ApiOperation({ summary: 'List the mega services and models', answer: modelCatalogSchema })
+  @ApiOperation({
+    summary: 'List the mega services and models',
+    answer: z.union([modelCatalogSchema, anthropicModelPageSchema]),
+  })
   async list(@Headers('anthropic-version') version: string | undefined, @Query() query: unknown) {
     const { all, served } = await this.models.read();
     if (version !== undefined) return anthropicModelPage(all, query);
@@ -63,7 +72,11 @@ export class ModelsController {
 
   /** Ids of the Hugging Face Hub contain a slash, so the rest of the path is the id. */
   @Get(['v1/models/*', 'models/*'])
-  @ApiOperation({ summary: 'Get a mega service or model', answer: modelSchema, wildcard: 'id' })
+  @ApiOperation({
+    summary: 'Get a mega service or model',
+    answer: z.union([modelSchema, anthropicModelSchema]),
+    wildcard: 'id',
+  })
   async find(@Param('*') path: string, @Headers('anthropic-version') version?: string) {
     const model = await this.models.find(decodeURIComponent(path));
     return version === undefined ? model : anthropicModel(model);

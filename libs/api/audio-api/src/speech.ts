@@ -150,7 +150,7 @@ export class SpeechController {
   @Post('v1/audio/speech')
   @ApiOperation({
     summary: 'Synthesize speech from a text',
-    answer: 'audio/mpeg',
+    answer: Object.values(mediaTypes),
     events: speechEventSchema,
   })
   async speak(

@@ -120,25 +120,51 @@ function parametersOf(route: Route, declaration: OperationDeclaration, { path }:
 }
 
 function answersOf({ status }: Route, declaration: OperationDeclaration, convert: Convert) {
-  const { answer, events, also = {} } = declaration;
-  const content =
-    typeof answer === 'string'
-      ? { [answer]: { schema: { type: 'string' } } }
-      : { 'application/json': { schema: convert(answer, 'answer') } };
-  const stream = events && {
-    'text/event-stream': { schema: { type: 'string' }, 'x-event': convert(events, 'event') },
-  };
+  const { answer, events, lines, also = {}, errors } = declaration;
+  const error = errors ? jsonAnswer('An error', convert(errors, 'error')) : sharedError;
+  const others = Object.entries(also).map(([code, schema]) => [
+    code,
+    schema ? jsonAnswer('Accepted', convert(schema, `answer_${code}`)) : { description: 'Accepted' },
+  ]);
   return {
-    [status]: { description: 'Done', content: { ...content, ...stream } },
-    ...Object.fromEntries(
-      Object.entries(also).map(([code, schema]) => [
-        code,
-        jsonAnswer('Accepted', convert(schema, `answer_${code}`)),
-      ]),
-    ),
-    '4XX': { $ref: '#/components/responses/Error' },
-    '5XX': { $ref: '#/components/responses/Error' },
+    [status]: {
+      description: 'Done',
+      content: {
+        ...answerContent(answer, convert),
+        ...(events && eventStream(convert(events, 'event'))),
+        ...(lines && contentOf(['application/x-ndjson'], convert(lines, 'line'))),
+      },
+    },
+    ...(Object.fromEntries(others) as Record<string, object>),
+    '4XX': error,
+    '5XX': error,
   };
+}
+
+const sharedError = { $ref: '#/components/responses/Error' };
+
+function answerContent(answer: OperationDeclaration['answer'], convert: Convert) {
+  if (typeof answer === 'object' && 'parse' in answer)
+    return { 'application/json': { schema: convert(answer, 'answer') } };
+  return contentOf([answer].flat(), { type: 'string' });
+}
+
+/**
+ * A stream of server-sent events in the form of OpenAPI 3.2's items: the schema describes one event, whose data is JSON.
+ * A stream may also contain an error, and ends in `[DONE]` in OpenAI's dialects.
+ */
+function eventStream(data: JsonSchema) {
+  const json = {
+    type: 'string',
+    contentMediaType: 'application/json',
+    contentSchema: { anyOf: [data, { $ref: '#/components/schemas/Error' }] },
+  };
+  const schema = {
+    type: 'object',
+    properties: { event: { type: 'string' }, data: { anyOf: [{ const: '[DONE]' }, json] } },
+    required: ['data'],
+  };
+  return { 'text/event-stream': { schema } };
 }
 
 function jsonAnswer(description: string, schema: JsonSchema) {

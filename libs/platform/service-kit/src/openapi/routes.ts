@@ -102,12 +102,16 @@ function toOpenApiPath(path: string, wildcard = 'path'): string {
 export interface OperationDeclaration {
   /** One line, as a heading. */
   summary: string;
-  /** Schema of the JSON answer, or the media type of another answer, e.g. `text/plain`. */
-  answer: z.ZodType | string;
+  /** Schema of the JSON answer, or the media types of other answers, e.g. `text/plain`. */
+  answer: z.ZodType | string | readonly string[];
   /** Schema of each event's data, where the answer may also be a stream of server-sent events. */
   events?: z.ZodType;
-  /** Answers under other statuses, e.g. `{ 202: jobSchema }`. */
-  also?: Readonly<Record<number, z.ZodType>>;
+  /** Schema of each line, where the answer may also be lines of JSON. */
+  lines?: z.ZodType;
+  /** Answers under other statuses, e.g. `{ 202: jobSchema }`; undefined for an answer without a body. */
+  also?: Readonly<Record<number, z.ZodType | undefined>>;
+  /** Schema of the errors, where their form is not OpenAI's. */
+  errors?: z.ZodType;
   /** The body, where no `SchemaPipe` reads it or where its schema hands on to others by hand. */
   body?: z.ZodType;
   /** Media types of the body; JSON where it is absent. */
