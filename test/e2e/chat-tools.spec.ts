@@ -119,6 +119,61 @@ describe('tools in chat completions', () => {
   });
 });
 
+describe('search, find and open in chat completions', () => {
+  const search = { type: 'search', max_results: 2 } as unknown as OpenAI.ChatCompletionTool;
+  const messages = ask('use search {"query": "tea"}');
+
+  it('are run by the gateway, and the answer cites what they find', async () => {
+    const completion = await client.chat.completions.create({ model, messages, tools: [add, search] });
+    expect(stack.witness.searched.at(-1)).toBe('tea');
+    expect(stack.witness.asked?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+    expect(stack.witness.asked?.documents).toHaveLength(2);
+    const [choice] = completion.choices;
+    expect(choice).toMatchObject({
+      finish_reason: 'stop',
+      message: { annotations: [{ type: 'url_citation', url_citation: { title: 'file-1.md' } }] },
+    });
+    expect(choice?.message.tool_calls).toBeUndefined();
+    expect(choice?.message.content).toContain('[2]');
+    expect(completion.usage?.prompt_tokens).toBeGreaterThan(stack.witness.asked!.messages.length);
+  });
+
+  it('are run in a stream, which has one end', async () => {
+    const stream = await client.chat.completions.create({ model, messages, tools: [search], stream: true });
+    const choices: OpenAI.ChatCompletionChunk.Choice[] = [];
+    for await (const chunk of stream) choices.push(...chunk.choices);
+    expect(choices.map(({ finish_reason }) => finish_reason).filter(Boolean)).toEqual(['stop']);
+    expect(choices.at(-1)?.delta).toMatchObject({ annotations: [{}] });
+    expect(choices.some(({ delta }) => delta.tool_calls)).toBe(false);
+  });
+
+  it('tell the model of a failure, and leave the calls of the caller to the caller', async () => {
+    const wrong = ask('use search {"query": ""}\nuse open {"document": "x", "from": 3, "to": 1}');
+    const tools = [search, { type: 'open' } as unknown as OpenAI.ChatCompletionTool];
+    const failed = await client.chat.completions.create({ model, messages: wrong, tools });
+    expect(failed.choices[0]?.message.content).toMatch(/The tool failed: query: .* and The tool failed: to/s);
+    const both = ask('use search {"query": "tea"}\nuse add {"a": 1}');
+    const mixed = await client.chat.completions.create({ model, messages: both, tools: [search, add] });
+    expect(mixed.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [{ function: { name: 'add' } }] },
+    });
+    expect(mixed.choices[0]?.message.tool_calls).toHaveLength(1);
+  });
+
+  it('are refused or named where they cannot be run', async () => {
+    const create = (more: object) => client.chat.completions.create({ model, messages, ...more });
+    const entry = { ...search, top: 1 };
+    expect(await failureOf(create({ tools: [entry] }))).toMatchObject({ status: 400, param: 'tools[0].top' });
+    expect(await failureOf(create({ tools: [search], n: 2 }))).toMatchObject({ status: 400, param: 'n' });
+    const body = { model: 'chatqna', messages: ask('What is tea?'), tools: [search] };
+    const { response } = await client.chat.completions
+      .create(body as OpenAI.ChatCompletionCreateParamsNonStreaming)
+      .withResponse();
+    expect(response.headers.get('x-meganest-ignored')).toBe('tools.search');
+  });
+});
+
 describe('forms of answers in chat completions', () => {
   it('are held to and parsed', async () => {
     const completion = await client.chat.completions.parse({

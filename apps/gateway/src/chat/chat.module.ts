@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AudioModule } from '../audio/audio.module.js';
+import { DocumentToolsModule } from '../document-tools/document-tools.module.js';
 import { ImageStoreModule } from '../input-files/image-store.js';
 import { InputFilesModule } from '../input-files/input-files.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
@@ -10,11 +11,19 @@ import { IdempotentChats } from './idempotent-chats.js';
 import { LanguageModels } from './language-model.js';
 import { MegaServiceModels } from './mega-service-model.js';
 import { MessageParts } from './message-parts.js';
+import { ToolChats } from './tool-chats.js';
 import { StoredCompletionsController, StoredCompletionsService } from './stored-completions.controller.js';
 
 /** Chat completions of mega services and of language models; stored completions. */
 @Module({
-  imports: [ModelsModule, MegaServicesModule, AudioModule, InputFilesModule, ImageStoreModule],
+  imports: [
+    ModelsModule,
+    MegaServicesModule,
+    AudioModule,
+    InputFilesModule,
+    ImageStoreModule,
+    DocumentToolsModule,
+  ],
   controllers: [ChatController, StoredCompletionsController],
   providers: [
     ChatService,
@@ -23,6 +32,7 @@ import { StoredCompletionsController, StoredCompletionsService } from './stored-
     MegaServiceModels,
     MessageParts,
     StoredCompletionsService,
+    ToolChats,
   ],
   exports: [ChatService, MessageParts],
 })

@@ -45,7 +45,11 @@ export class ChatService {
   /** Starts an answer of the model that the server itself, or {@link resolve}, has chosen. */
   async startResolved(request: ResolvedChat, call: HttpCall): Promise<ChatRun> {
     const model = await this.open(request, call);
-    const run = model.start(await model.readFiles(request, call), call);
+    const asked = await model.readFiles(request, call);
+    const runsTools = asked.serverTools !== undefined && !model.isMegaService && model.callsTools;
+    const run = runsTools
+      ? this.languageModels.toolChats.start(model, asked, call)
+      : model.start(asked, call);
     let { chunks } = run;
     if (request.tools) chunks = namingToolParams(chunks, chatToolParam);
     if (request.formField) chunks = namingFormParams(chunks, request.formField);

@@ -32,6 +32,7 @@ import {
   unfollowedPrompts,
   unreadFiles,
 } from './chat-model.js';
+import { ToolChats } from './tool-chats.js';
 
 /** Opens language models for chats, and calls them. */
 @Injectable()
@@ -41,6 +42,7 @@ export class LanguageModels {
     @Inject(ImageStore) private readonly images: Pick<ImageStore, 'lend'>,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(AttachedFiles) readonly attached: Pick<AttachedFiles, 'read'>,
+    @Inject(ToolChats) readonly toolChats: ToolChats,
   ) {}
 
   /** Opens a language model for a request. Errors: the errors of the constructor of {@link LanguageModel}. */
@@ -122,7 +124,7 @@ export class LanguageModel implements ChatModel {
       ...thinking.ignored,
       ...unusedLabels(request.labels, info),
       ...unfollowedPrompts(request.messages, info),
-      ...callableTools(request, info).ignored,
+      ...callableTools(request, info, true).ignored,
     ];
   }
 
@@ -139,7 +141,7 @@ export class LanguageModel implements ChatModel {
 
   start(given: ChatCompletionRequest, call: HttpCall): ChatRun {
     const { info, services, ignored, degraded } = this;
-    const { request } = callableTools(given, info);
+    const { request } = callableTools(given, info, true);
     const asked = {
       ...request,
       model: services.isNamed ? info.id : undefined,

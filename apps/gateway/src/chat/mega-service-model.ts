@@ -80,8 +80,8 @@ export class MegaServiceModel implements ChatModel {
   start(request: ChatCompletionRequest, call: HttpCall, attachments?: Attachments): ChatRun {
     const { definition, maxFilePassages: max } = this;
     const { attached, runner, metrics, callsTools, revision, ignored, chatTemplateKwargs } = this.options;
-    const { parameters } = parametersOf(definition, request, callsTools);
-    const form = callsTools ? answerForm(request) : wholeForm(request);
+    const { parameters, request: callable } = parametersOf(definition, request, callsTools);
+    const form = callsTools ? answerForm(callable) : wholeForm(request);
     const { messages, labels, legacyFunctions } = request;
     const readFiles: MegaServiceRequest['readFiles'] =
       max === undefined
@@ -232,12 +232,12 @@ function parametersOf(
   const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
   ignored.push(...tools.ignored);
   ignored.push(...lockedNames(definition).filter((name) => given[name as keyof typeof given] !== undefined));
-  return { parameters, ignored };
+  return { parameters, ignored, request: tools.request };
 }
 
 /** Whether a request has tools or a response format. */
-function hasOtherForm({ tools, parameters }: ChatCompletionRequest): boolean {
-  return tools !== undefined || parameters.constraint !== undefined;
+function hasOtherForm({ tools, serverTools, parameters }: ChatCompletionRequest): boolean {
+  return tools !== undefined || serverTools !== undefined || parameters.constraint !== undefined;
 }
 
 function answerForm({

@@ -33,7 +33,12 @@ const customSchema = z.looseObject({
     .nullish(),
 });
 
+/** Tools that the gateway runs. The rest of an entry is checked where the tool is known. */
+const serverToolSchema = z.looseObject({ type: z.enum(['search', 'find', 'open']) });
+type ServerToolEntry = z.output<typeof serverToolSchema>;
+
 const toolSchema = z.discriminatedUnion('type', [
+  serverToolSchema,
   z.looseObject({ type: z.literal('function'), function: functionSchema }),
   z.looseObject({ type: z.literal('custom'), custom: customSchema }),
 ]);
@@ -64,6 +69,7 @@ export const chatToolsSchema = z.looseObject({
   tools: z.array(toolSchema).max(512).nullish(),
   tool_choice: choiceSchema.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
+  max_tool_calls: z.int().min(1).nullish().describe('Maximum calls of the tools that the gateway runs'),
   functions: z.array(functionSchema).max(512).nullish(),
   function_call: z
     .union([z.enum(['none', 'auto']), z.looseObject({ name: z.string() })], 'must be none, auto or a name')
@@ -75,6 +81,10 @@ export interface ChatTools {
   tools?: Tool[];
   toolChoice?: ToolChoice;
   parallelToolCalls?: boolean;
+  /** Tools that the gateway runs, with their place in the request. */
+  serverTools?: { entry: ServerToolEntry; param: string }[];
+  /** Maximum calls of these tools. */
+  maxToolCalls?: number;
   /** The caller uses the deprecated `functions`, so the answer has `function_call`. */
   legacyFunctions?: true;
 }
@@ -88,34 +98,84 @@ export function chatTools(fields: ToolFields): ChatTools {
   // An empty list means "not set".
   const functions = fields.functions?.length ? fields.functions : undefined;
   if (functions && fields.tools?.length) throw invalidField('functions', 'give tools or functions, not both');
-  const tools = functions ? functions.map(functionTool) : (fields.tools ?? []).map(toTool);
-  assertUnique(tools, functions ? 'functions' : 'tools');
+  const { tools, serverTools } = functions
+    ? { tools: functions.map(functionTool), serverTools: [] }
+    : separated(fields.tools ?? []);
+  const names = functions ? tools.map(({ name }) => name) : (fields.tools ?? []).map(nameOfTool);
+  assertUnique(names, functions ? 'functions' : 'tools');
   const toolChoice = functions ? legacyChoice(functionCall) : toChoice(fields.tool_choice);
-  assertChoosable(toolChoice, tools, functions ? 'function_call' : 'tool_choice');
-  if (tools.length === 0) return {};
+  assertChoosable(toolChoice, names, functions ? 'function_call' : 'tool_choice');
+  if (names.length === 0) return {};
   const single = functions ? false : (fields.parallel_tool_calls ?? undefined);
+  const { max_tool_calls: max } = fields;
   return {
-    tools,
+    ...(tools.length > 0 && { tools }),
+    ...(serverTools.length > 0 && { serverTools }),
+    ...(serverTools.length > 0 && typeof max === 'number' && { maxToolCalls: max }),
     ...(toolChoice && { toolChoice }),
     ...(single !== undefined && { parallelToolCalls: single }),
     ...(functions && { legacyFunctions: true }),
   };
 }
 
+function separated(entries: readonly z.output<typeof toolSchema>[]) {
+  const tools: Tool[] = [];
+  const serverTools: NonNullable<ChatTools['serverTools']> = [];
+  for (const [index, entry] of entries.entries()) {
+    if (entry.type === 'function' || entry.type === 'custom') tools.push(toTool(entry));
+    else serverTools.push({ entry, param: `tools[${index}]` });
+  }
+  return { tools, serverTools };
+}
+
+function nameOfTool(tool: z.output<typeof toolSchema>): string {
+  if (tool.type === 'function') return tool.function.name;
+  return tool.type === 'custom' ? tool.custom.name : tool.type;
+}
+
 /**
- * The request without the tools that the model or mega service cannot call, and the names of the fields without effect. Errors:
- * unsupported_parameter if the request requires a call.
+ * The request without the tools that the model or mega service cannot call, and the names of the fields without effect.
+ * `runsServerTools`: the gateway runs `serverTools` for this model. Errors: unsupported_parameter if the request
+ * requires a call that cannot be made.
  */
 export function callableTools<Request extends ChatTools>(
   request: Request,
   { id, callsTools }: Pick<ModelInfo, 'id' | 'callsTools'>,
+  runsServerTools = false,
 ): { request: Request; ignored: string[] } {
-  const { tools, toolChoice, legacyFunctions } = request;
-  if (!tools || callsTools !== false) return { request, ignored: [] };
+  const { tools, serverTools, toolChoice, legacyFunctions } = request;
   const [field, choice] = legacyFunctions ? ['functions', 'function_call'] : ['tools', 'tool_choice'];
-  if (toolChoice?.mode === 'required') throw unsupportedField(choice, `${id} cannot call tools`);
-  const { tools: _tools, toolChoice: _choice, parallelToolCalls: _parallel, ...rest } = request;
-  return { request: rest as Request, ignored: toolChoice?.mode === 'none' ? [] : [field] };
+  if ((tools || serverTools) && callsTools === false) {
+    if (toolChoice?.mode === 'required') throw unsupportedField(choice, `${id} cannot call tools`);
+    return { request: withoutTools(request), ignored: toolChoice?.mode === 'none' ? [] : [field] };
+  }
+  if (!serverTools || runsServerTools) return { request, ignored: [] };
+  return withoutServerTools(request, serverTools, id);
+}
+
+function withoutTools<Request extends ChatTools>(request: Request): Request {
+  const { tools: _tools, serverTools: _entries, toolChoice: _choice, ...rest } = request;
+  const { parallelToolCalls: _parallel, maxToolCalls: _max, ...others } = rest;
+  return others as Request;
+}
+
+function withoutServerTools<Request extends ChatTools>(
+  request: Request,
+  serverTools: NonNullable<ChatTools['serverTools']>,
+  id: string,
+): { request: Request; ignored: string[] } {
+  const { tools = [], toolChoice } = request;
+  const isLeft = (name: string) => tools.some((tool) => tool.name === name);
+  const names = toolChoice?.names?.filter(isLeft);
+  if (toolChoice?.mode === 'required' && (names ?? tools).length === 0)
+    throw unsupportedField('tool_choice', `${id} does not run tools of the server`);
+  const ignored = serverTools.map(({ entry }) => `tools.${entry.type}`);
+  if (tools.length === 0 || names?.length === 0) return { request: withoutTools(request), ignored };
+  const { serverTools: _entries, maxToolCalls: _max, ...rest } = request;
+  return {
+    request: { ...rest, ...(toolChoice && names && { toolChoice: { ...toolChoice, names } }) } as Request,
+    ignored,
+  };
 }
 
 /** The path of a tool's field in a chat completion request: `tools[0].custom.format.grammar.…`. */
@@ -125,7 +185,7 @@ export function chatToolParam(tool: number, field: string): string {
   return [`tools[${tool}]`, inner, ...rest].join('.');
 }
 
-function toTool(tool: z.output<typeof toolSchema>): Tool {
+function toTool(tool: Exclude<z.output<typeof toolSchema>, ServerToolEntry>): Tool {
   if (tool.type === 'function') return functionTool(tool.function);
   const { name, description, format } = tool.custom;
   const grammar = format?.type === 'grammar' ? format.grammar : undefined;
@@ -164,14 +224,13 @@ function legacyChoice(choice: ToolFields['function_call']): ToolChoice | undefin
   return typeof choice === 'string' ? { mode: choice } : { mode: 'required', names: [choice.name] };
 }
 
-function assertUnique(tools: readonly Tool[], param: string): void {
-  const names = tools.map(({ name }) => name);
+function assertUnique(names: readonly string[], param: string): void {
   const index = names.findIndex((name, place) => names.indexOf(name) !== place);
   if (index !== -1) throw invalidField(`${param}[${index}]`, `another tool has the name ${names[index]}`);
 }
 
-function assertChoosable(choice: ToolChoice | undefined, tools: readonly Tool[], param: string): void {
-  const missing = choice?.names?.find((name) => !tools.some((tool) => tool.name === name));
+function assertChoosable(choice: ToolChoice | undefined, names: readonly string[], param: string): void {
+  const missing = choice?.names?.find((name) => !names.includes(name));
   if (missing !== undefined) throw invalidField(param, `${missing} is not among the tools`);
-  if (choice?.mode === 'required' && tools.length === 0) throw invalidField(param, 'there are no tools');
+  if (choice?.mode === 'required' && names.length === 0) throw invalidField(param, 'there are no tools');
 }

@@ -1,6 +1,7 @@
 import { MegaNestError, type RetrievedDocument } from '#platform/contracts';
 import type { ToolStep } from '#api/responses';
 import { describe, expect, it } from 'vitest';
+import { BuiltInTools } from '../../document-tools/built-in-tools.js';
 import type { DocumentReader } from '../../document-tools/document-reader.js';
 import type { PassageSearch } from '../../document-tools/search.tool.js';
 import { documentToolSources } from './document-tools.js';
@@ -30,7 +31,7 @@ const reader = {
     yield await Promise.resolve([stored]);
   },
 } as unknown as DocumentReader;
-const sources = documentToolSources(searches, reader);
+const sources = documentToolSources(new BuiltInTools(searches, reader));
 const source = (type: string): ServerToolSource => sources.find((each) => each.type === type)!;
 const context = (scopes?: string[]) =>
   ({

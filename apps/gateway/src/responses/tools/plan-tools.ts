@@ -2,8 +2,7 @@ import { invalidField, unsupportedField, type ToolChoice } from '#platform/contr
 import { modelTools, type CallTarget, type ResponseSettings, type ResponseToolChoice } from '#api/responses';
 import type { Provider, Type } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
-import { DocumentReader } from '../../document-tools/document-reader.js';
-import { PassageSearch } from '../../document-tools/search.tool.js';
+import { BuiltInTools } from '../../document-tools/built-in-tools.js';
 import { documentToolSources } from './document-tools.js';
 import { FileSearchSource } from './file-search.js';
 import { McpToolSource } from './mcp/mcp-source.js';
@@ -215,16 +214,11 @@ export const serverToolProviders: Provider[] = [
   ...sourceClasses,
   {
     provide: ServerToolSources,
-    inject: [gatewayEnvironment, PassageSearch, DocumentReader, ...sourceClasses],
+    inject: [gatewayEnvironment, BuiltInTools, ...sourceClasses],
     useFactory: (
       { UNSERVED_TOOLS }: GatewayEnvironment,
-      searches: PassageSearch,
-      documents: DocumentReader,
+      builtIn: BuiltInTools,
       ...sources: ServerToolSource[]
-    ) =>
-      new ServerToolSources(
-        [...sources, ...documentToolSources(searches, documents)],
-        UNSERVED_TOOLS === 'refuse',
-      ),
+    ) => new ServerToolSources([...sources, ...documentToolSources(builtIn)], UNSERVED_TOOLS === 'refuse'),
   },
 ];

@@ -6,7 +6,6 @@ import {
   type RetrievedDocument,
   type Tool,
   type ToolCall,
-  type ToolCallDelta,
   type ToolChoice,
 } from '#platform/contracts';
 import {
@@ -25,6 +24,7 @@ import {
   type ToolContext,
   type ToolOutcome,
 } from './server-tool.js';
+import { TurnCalls } from '../../tool-turns/turn-calls.js';
 import { choosableTargets, laterChoice, narrowed, toolChoice, type Choosable } from './plan-tools.js';
 
 /** Limit for the generations of one response. The last one has no server tools, so that it ends in an answer. */
@@ -188,58 +188,4 @@ async function* runCall(
     documents.push(...outcome.documents);
   }
   return outcome;
-}
-
-/** Collects the text and the calls of one generation, and separates calls of the server's tools from the caller's. */
-class TurnCalls {
-  readonly #calls = new Map<number, ToolCall>();
-  #text = '';
-  #reasoning = '';
-  #cutOff = false;
-
-  /** `isServerTool`: whether a name belongs to a tool of the server. */
-  constructor(private readonly isServerTool: (name: string) => boolean) {}
-
-  /** The chunk without the calls that the server runs. */
-  take(chunk: GenerationChunk): GenerationChunk {
-    this.#text += chunk.text;
-    this.#reasoning += chunk.reasoning ?? '';
-    this.#cutOff ||= chunk.finishReason === 'length';
-    if (!chunk.toolCalls) return chunk;
-    for (const piece of chunk.toolCalls) this.#add(piece);
-    const toolCalls = chunk.toolCalls.filter(({ index }) => !this.#isServers(index));
-    const { toolCalls: _all, ...rest } = chunk;
-    return toolCalls.length > 0 ? { ...rest, toolCalls } : rest;
-  }
-
-  /** Calls for the server to run; empty where the generation was cut off within its calls. */
-  get serverCalls(): ToolCall[] {
-    if (this.#cutOff) return [];
-    return [...this.#calls].flatMap(([index, call]) => (this.#isServers(index) ? [call] : []));
-  }
-
-  /** True where the caller must run a call before the conversation can continue. */
-  get hasClientCalls(): boolean {
-    return [...this.#calls.keys()].some((index) => !this.#isServers(index));
-  }
-
-  /** The turn as a message of the conversation, with the given calls. */
-  message(toolCalls: ToolCall[]): ChatMessage {
-    return {
-      role: 'assistant',
-      content: this.#text,
-      toolCalls,
-      ...(this.#reasoning !== '' && { reasoning: this.#reasoning }),
-    };
-  }
-
-  #add({ index, id, name, input }: ToolCallDelta): void {
-    const call = this.#calls.get(index) ?? { id: id ?? `call_${index}`, name: name ?? '', input: '' };
-    call.input += input;
-    this.#calls.set(index, call);
-  }
-
-  #isServers(index: number): boolean {
-    return this.isServerTool(this.#calls.get(index)?.name ?? '');
-  }
 }
