@@ -9,7 +9,7 @@ import { testData } from '#platform/foundation';
 import { loadGenerator, type Generator } from '#engine/generation';
 import { TextTokenizer } from '#engine/models';
 import {
-  type BlockSize,
+  type WeightBlock,
   compileDecoder,
   type CompiledDecoder,
   type WeightPrecision,
@@ -24,7 +24,7 @@ import { stepBytes } from './random-decoder.js';
 
 interface Form {
   readonly weights: WeightPrecision;
-  readonly block?: BlockSize;
+  readonly block?: WeightBlock;
   readonly keyValues?: 'int8';
 }
 
@@ -32,6 +32,7 @@ const forms: Readonly<Record<string, Form>> = {
   fp32: { weights: 'fp32' },
   int8: { weights: 'int8' },
   'int8, int8 cache': { weights: 'int8', keyValues: 'int8' },
+  'int8, rows': { weights: 'int8', block: 'row' },
   'int4, blocks of 128': { weights: 'int4', block: 128 },
   'int4, blocks of 32': { weights: 'int4', block: 32 },
 };

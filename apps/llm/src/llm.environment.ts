@@ -45,8 +45,11 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   READER_MODEL_ID: z.string().optional(),
   /** Precision of the weights of a local model; auto: int8 where it fits into the free memory, otherwise int4. */
   LLM_WEIGHTS: z.enum(['auto', 'int4', 'int8', 'fp32']).default('auto'),
-  /** Weights per scale: 32, or 128, which is less exact; default: 32 with int4, a whole output with int8. */
-  LLM_WEIGHTS_BLOCK: z.enum(['32', '128']).optional(),
+  /**
+   * Weights per scale: 32, or 128, which is less exact; `row` with int8: a whole output, which is faster and less exact.
+   * Default: 32, or `row` where the checkpoint has int8 weights with such scales.
+   */
+  LLM_WEIGHTS_BLOCK: z.enum(['row', '32', '128']).optional(),
   /** An OpenAI-compatible server (vLLM, TGI, Ollama, OVMS) to use in place of a local model. */
   LLM_ENDPOINT: z.url().optional(),
   /** Comma-separated input types of the model at LLM_ENDPOINT: text, or text,image. */

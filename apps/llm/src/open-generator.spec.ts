@@ -153,6 +153,7 @@ it.each([
     /^LLM_WEIGHTS: applies only to a local model/,
   ],
   [{ LLM_WEIGHTS: 'int8', DEVICE: 'webgpu' }, /^LLM_WEIGHTS: int8 runs on the processor; DEVICE is webgpu/],
+  [{ LLM_WEIGHTS: 'int4', LLM_WEIGHTS_BLOCK: 'row' }, /^LLM_WEIGHTS_BLOCK: row is for int8 weights/],
   [
     { LLM_WEIGHTS: 'fp32', LLM_WEIGHTS_BLOCK: '32' },
     /^LLM_WEIGHTS_BLOCK: needs LLM_WEIGHTS=int4, int8 or auto/,

@@ -12,6 +12,8 @@ export type LlmGenerator = Generator &
   Partial<Pick<RemoteGenerator, 'check' | 'thoughts' | 'withoutThinking'>> &
   Partial<Pick<PooledGenerator, 'prepare'>>;
 
+const blockSizes = { row: 'row', '32': 32, '128': 128 } as const;
+
 /** Loads the configured model, or connects to its engine. Errors: an Error with the failed part and the reason. */
 export async function openGenerator(environment: LlmEnvironment, profile: Profile): Promise<LlmGenerator> {
   const { LLM_ENDPOINT: endpoint, LLM_API_KEY: apiKey, LLM_MODEL_ID: model } = environment;
@@ -28,7 +30,7 @@ export async function openGenerator(environment: LlmEnvironment, profile: Profil
     weights,
     prefixCacheBytes: environment.LLM_PREFIX_CACHE_BYTES,
     kernelBytes: environment.LLM_KERNEL_BYTES,
-    ...(block && ({ block: block === '32' ? 32 : 128 } as const)),
+    ...(block && { block: blockSizes[block] }),
   };
   const generator = await loadGenerator(model ?? profile.llm.model, options);
   try {
@@ -63,4 +65,6 @@ function checkWeights({ LLM_ENDPOINT, LLM_WEIGHTS, LLM_WEIGHTS_BLOCK, DEVICE }: 
     throw new Error(`LLM_WEIGHTS: ${LLM_WEIGHTS} runs on the processor; DEVICE is ${DEVICE}`);
   if (LLM_WEIGHTS_BLOCK !== undefined && (LLM_ENDPOINT !== undefined || LLM_WEIGHTS === 'fp32'))
     throw new Error('LLM_WEIGHTS_BLOCK: needs LLM_WEIGHTS=int4, int8 or auto, and a local model');
+  if (LLM_WEIGHTS_BLOCK === 'row' && LLM_WEIGHTS === 'int4')
+    throw new Error('LLM_WEIGHTS_BLOCK: row is for int8 weights; int4 has blocks of 32 or 128');
 }

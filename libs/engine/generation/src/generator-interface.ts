@@ -11,7 +11,7 @@ import type {
 } from '#platform/contracts';
 import type { ReadConstraint } from '#engine/grammar';
 import type { EngineChoice, EngineSettings, DecoderConfig, Device } from '#engine/models';
-import type { BlockSize, WeightPrecision } from '#engine/onnx-compiler';
+import type { WeightBlock, WeightPrecision } from '#engine/onnx-compiler';
 import type { EncodedImage } from '#engine/vision';
 
 /** The chat template of a model: its source, and a function that renders a conversation. */
@@ -149,8 +149,8 @@ export interface GeneratorSettings {
   readonly maxAnswers: number;
   readonly engine: EngineSettings;
   readonly weights: WeightChoice;
-  /** Weights that share a scale with int4. */
-  readonly block: BlockSize | undefined;
+  /** Weights of a compiled graph that share a scale. */
+  readonly block: WeightBlock | undefined;
   /** Precision of the KV cache of a compiled graph; `auto` depends on the weights and on the size of the cache. */
   readonly keyValues: 'auto' | 'int8' | 'float';
   readonly memory: CacheMemory;

@@ -13,7 +13,7 @@ import {
   WorkerChannel,
 } from '#engine/models';
 import type { ModelLoadOptions, WeightType } from '#engine/models';
-import type { BlockSize } from '#engine/onnx-compiler';
+import type { WeightBlock } from '#engine/onnx-compiler';
 import { type GivenImage, type ImageLayout, imagePrompt, VisionEncoder } from '#engine/vision';
 import {
   encodeImages,
@@ -53,8 +53,8 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
    * free memory. On another device fp32. For a model that cannot be compiled: precision of the exported graph.
    */
   readonly weights?: WeightChoice;
-  /** Weights that share a scale with int4; default 128, or 32 for a small model. */
-  readonly block?: BlockSize;
+  /** Weights of a compiled graph that share a scale; default 32, or `row` for a checkpoint of int8 with a scale a row. */
+  readonly block?: WeightBlock;
   /**
    * Precision of the KV cache; default `auto`: int8 if the weights are int8 or int4 and float would take more than 16 KiB a
    * position, or if float would not fit the memory. On WebGPU always float.

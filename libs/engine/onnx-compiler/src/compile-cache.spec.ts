@@ -71,6 +71,21 @@ describe('the cache of compiled models', () => {
     expect((await compiledModels()).sort()).toEqual(kept.sort());
   });
 
+  it('removes a precision that nobody has opened for a week', async () => {
+    const compile = (weights: 'fp32' | 'int8') => compileDecoder(model, { cacheDir, weights, kv: 'float' });
+    const [unused, used] = [await compile('fp32'), await compile('int8')];
+    const folders = [unused, used].map(({ onnxPath }) => dirname(onnxPath));
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+    for (const [index, days] of [6, 8].entries())
+      await utimes(join(folders[index]!, 'compiled.json'), daysAgo(days), daysAgo(days));
+    // Opening the second makes it a used one.
+    await compile('int8');
+    expect((await compiledModels()).length).toBe(2);
+    await utimes(join(folders[0]!, 'compiled.json'), daysAgo(8), daysAgo(8));
+    await compile('int8');
+    expect(await compiledModels()).toEqual([basename(folders[1]!)]);
+  });
+
   it('leaves nothing behind when compiling fails', async () => {
     const failing = () => Promise.reject(new Error('disk full'));
     await expect(compileOnce(model, cacheDir, {}, failing)).rejects.toThrow('disk full');

@@ -9,6 +9,7 @@ import {
   rename,
   rm,
   stat,
+  utimes,
   writeFile,
   realpath,
 } from 'node:fs/promises';
@@ -17,11 +18,13 @@ import { z } from 'zod';
 import { listWeightFiles } from './checkpoint/safetensors.js';
 
 /** A part of every cache key; raise it when the written graphs change. */
-const compilerVersion = 11;
+const compilerVersion = 12;
 
 const descriptionFile = 'compiled.json';
 const temporaryPrefix = '.compiling-';
 const oneDay = 86_400_000;
+/** A compiled model that nobody opens for so long is removed when another one is opened. */
+const unusedDays = 7;
 const hashedAtOnce = 1 << 20;
 
 /** A compiled model, and the description that its compilation returned. */
@@ -57,9 +60,13 @@ export async function findCompiled<Description extends object>(
   options: object,
 ): Promise<Compiled<Description> | undefined> {
   const directory = await cacheDirectory(modelDirectory, cacheDir, options);
-  if (!existsSync(join(directory, descriptionFile))) return undefined;
-  const text = await readFile(join(directory, descriptionFile), 'utf8');
-  return { directory, description: JSON.parse(text) as Description };
+  const file = join(directory, descriptionFile);
+  if (!existsSync(file)) return undefined;
+  const now = new Date();
+  // The cache may be read-only.
+  await utimes(file, now, now).catch(() => undefined);
+  await removeOutdated(cacheDir).catch(() => undefined);
+  return { directory, description: JSON.parse(await readFile(file, 'utf8')) as Description };
 }
 
 async function compileInto(
@@ -93,15 +100,24 @@ async function contentHash(modelDirectory: string, cacheDir: string, options: ob
     .digest('hex');
 }
 
-/** Removes models of earlier compiler versions, and temporary directories older than a day. */
+/**
+ * Removes models of earlier compiler versions, models that nobody has opened for a week, for example of an earlier precision,
+ * and temporary directories older than a day.
+ */
 async function removeOutdated(cacheDir: string): Promise<void> {
   for (const name of await readdir(cacheDir)) {
-    const version = /-v(\d+)-[0-9a-f]{16}$/.exec(name)?.[1];
     const path = join(cacheDir, name);
-    const isAbandoned = name.startsWith(temporaryPrefix) && (await ageOf(path)) > oneDay;
-    if (isAbandoned || Number(version ?? compilerVersion) < compilerVersion)
-      await rm(path, { recursive: true, force: true });
+    if (await isOutdated(name, path)) await rm(path, { recursive: true, force: true });
   }
+}
+
+async function isOutdated(name: string, path: string): Promise<boolean> {
+  if (name.startsWith(temporaryPrefix)) return (await ageOf(path)) > oneDay;
+  const version = /-v(\d+)-[0-9a-f]{16}$/.exec(name)?.[1];
+  if (version === undefined) return false;
+  return (
+    Number(version) < compilerVersion || (await ageOf(join(path, descriptionFile))) > unusedDays * oneDay
+  );
 }
 
 /** Milliseconds since the last change; 0 if another process has just removed the file. */

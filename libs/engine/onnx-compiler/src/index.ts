@@ -15,7 +15,7 @@ export { exportModel } from './export-model.js';
 export { OnnxTensors } from './onnx/read-tensors.js';
 export { fileDigest, hashFile } from './compile-cache.js';
 export { countParameters, readTensors } from './checkpoint/safetensors.js';
-export type { BlockSize } from './quantization/blocks.js';
+export type { WeightBlock } from './quantization/blocks.js';
 export { quantizeCheckpoint } from './quantization/quantize.js';
 export { UnsupportedModelError } from './config-file.js';
 export { type CompiledWhisper, compileWhisper } from './whisper/compile-whisper.js';

@@ -18,10 +18,11 @@ const ample = { sequenceBytes: 2 ** 26, prefixBytes: 2 ** 24 };
 
 describe.each([
   { weights: 'fp32', kv: 'float' },
-  { weights: 'int8', kv: 'float' },
-  { weights: 'int8', kv: 'int8' },
-  { weights: 'int4', kv: 'float' },
-] as const)('CompiledOnnxBackend, weights $weights, cache $kv', ({ weights, kv }) => {
+  { weights: 'int8', block: 'row', kv: 'float' },
+  { weights: 'int8', block: 'row', kv: 'int8' },
+  { weights: 'int8', block: 32, kv: 'int8' },
+  { weights: 'int4', block: 32, kv: 'float' },
+] as const)('CompiledOnnxBackend, weights $weights $block, cache $kv', ({ weights, block, kv }) => {
   let folder: string;
   let model: CompiledDecoder;
   const backends: CompiledOnnxBackend[] = [];
@@ -29,7 +30,7 @@ describe.each([
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'compiled-onnx-backend-'));
     await writeCheckpoint(path.join(folder, 'model'), config, randomTensors(decoderShapes(config)));
-    model = await compileDecoder(path.join(folder, 'model'), { cacheDir: folder, weights, kv });
+    model = await compileDecoder(path.join(folder, 'model'), { cacheDir: folder, weights, block, kv });
   });
   afterAll(async () => {
     for (const backend of backends) await backend.dispose();

@@ -31,7 +31,8 @@ export class CachedAttention {
   private readonly newRows: number;
 
   /**
-   * `rows`: maximum number of tokens; `capacity`: positions of a mirror; `isExact`: see {@link KernelWeights}.
+   * `rows`: maximum number of tokens; `capacity`: positions of a mirror; `isExact`: products of integers of
+   * the graph's processor do not saturate.
    */
   constructor(
     private readonly model: CompiledDecoder,

@@ -6,8 +6,8 @@ import {
   compileDecoder,
   OnnxTensors,
   readDecoderShape,
-  type BlockSize,
   type CompiledDecoder,
+  type WeightBlock,
 } from '#engine/onnx-compiler';
 import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import {
@@ -63,7 +63,7 @@ interface Loaded {
 interface LoadOptions {
   readonly kernel?: 'exact' | 'saturating';
   readonly weights?: 'int8' | 'int4';
-  readonly block?: BlockSize;
+  readonly block?: WeightBlock;
 }
 
 /** Compiles a random model and opens it with the graph alone, and with the kernels beside the graph. */
@@ -71,7 +71,7 @@ async function load(
   name: string,
   config: ReferenceConfig,
   kv: 'float' | 'int8',
-  { kernel = 'exact', weights = 'int8', block }: LoadOptions = {},
+  { kernel = 'exact', weights = 'int8', block = weights === 'int8' ? 'row' : 32 }: LoadOptions = {},
 ): Promise<Loaded> {
   const directory = join(folder, name.replaceAll(/\W+/g, '-'));
   await writeCheckpoint(directory, config, randomTensors(decoderShapes(config), 11));
@@ -80,7 +80,7 @@ async function load(
     weights,
     kv,
     kernel,
-    ...(block && { block }),
+    block,
   });
   const decoder = await KernelDecoder.load(directory, model, limits);
   const graph = await CompiledOnnxBackend.load(model, settings, ample);
@@ -302,18 +302,20 @@ describe.each(['float', 'int8'] as const)('a decoder of few tokens, cache %s', (
   });
 });
 
-// Node 20 lacks relaxed SIMD.
-describe.runIf(hasRelaxedSimd)('weights in blocks', () => {
-  const blockForms = ([32, 128] as const).flatMap((block) =>
-    (['float', 'int8'] as const).map((kv) => ({ block, kv })),
-  );
+// Node 20 lacks relaxed SIMD, which weights in 4 bits need.
+const blockForms = (hasRelaxedSimd ? (['int8', 'int4'] as const) : (['int8'] as const)).flatMap((weights) =>
+  ([32, 128] as const).flatMap((block) =>
+    (['float', 'int8'] as const).flatMap((kv) =>
+      [true, false].map((tied) => ({ weights, block, kv, tied, name: `${weights} ${block} ${kv} ${tied}` })),
+    ),
+  ),
+);
 
-  it.each(blockForms)('of $block give the logits of the graph, cache $kv', async ({ block, kv }) => {
-    const config = { ...base, hidden_size: 144, intermediate_size: 208 };
-    const { graph, kernels, close } = await load(`blocks ${block} ${kv}`, config, kv, {
-      weights: 'int4',
-      block,
-    });
+describe('weights in blocks', () => {
+  it.each(blockForms)('give the logits of the graph: $name', async ({ name, weights, block, kv, tied }) => {
+    // The last block of a row is shorter.
+    const config = { ...base, hidden_size: 144, intermediate_size: 208, tie_word_embeddings: tied };
+    const { graph, kernels, close } = await load(`blocks ${name}`, config, kv, { weights, block });
     const distances: number[] = [];
     // A key that was rounded differently stays in the cache, so that the sequences are short.
     for (let seed = 1; seed <= 12; seed++) {
@@ -329,21 +331,28 @@ describe.runIf(hasRelaxedSimd)('weights in blocks', () => {
     await close();
   });
 
-  it('give the same logits alone and beside seven other sequences', async () => {
-    const { kernels, close } = await load('blocks together', base, 'float', { weights: 'int4', block: 32 });
-    const run = async (seeds: readonly number[]) => {
-      const items = [];
-      for (const seed of seeds)
-        items.push({ sequence: await open(kernels, tokensOf(9 + seed, seed)), tokens: [seed], logits: 1 });
-      const rows = (await kernels.decode(items)).map((row) => [...row]);
-      for (const { sequence } of items) sequence.release();
-      return rows;
-    };
-    const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
-    const together = await run(seeds);
-    for (const [index, seed] of seeds.entries()) expect(await run([seed])).toEqual([together[index]]);
-    await close();
-  });
+  it.each(hasRelaxedSimd ? (['int8', 'int4'] as const) : (['int8'] as const))(
+    'give the same logits alone and beside seven other sequences: %s',
+    async (weights) => {
+      const { kernels, close } = await load(`blocks ${weights}`, base, 'float', { weights, block: 32 });
+      const run = async (seeds: readonly number[]) => {
+        const items = [];
+        for (const seed of seeds) {
+          const prompt = tokensOf(9 + seed, seed);
+          const sequence = kernels.openSequence(prompt, { repeatable: true });
+          await kernels.prefill({ sequence, tokens: prompt, logits: 0 });
+          items.push({ sequence, tokens: [seed], logits: 1 });
+        }
+        const rows = (await kernels.decode(items)).map((row) => [...row]);
+        for (const { sequence } of items) sequence.release();
+        return rows;
+      };
+      const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
+      const together = await run(seeds);
+      for (const [index, seed] of seeds.entries()) expect(await run([seed])).toEqual([together[index]]);
+      await close();
+    },
+  );
 });
 
 it('does not take weights in other precisions, or widths that are not multiples of 16', async () => {

@@ -9,16 +9,8 @@ import { bytesPerPosition, type KvSequence, type NewKeyValues } from '../kv-cach
 import { CacheMirrors } from './cache-mirror.js';
 import { CachedAttention, type TokenPlace } from './cached-attention.js';
 import { KernelMemory, type ThreadTeam } from './kernels.js';
-import {
-  hasReadableHead,
-  isSupported,
-  paddedRows,
-  stripeBytes,
-  WeightReader,
-  weightBytes,
-  type PackedLayer,
-  type KernelWeights,
-} from './kernel-weights.js';
+import { isSupported, WeightReader, weightBytes, type KernelWeights } from './kernel-weights.js';
+import { paddedRows, type PackedLayer } from './packed-layer.js';
 
 /** Longer sequences are left to the graph. */
 const maxPositions = 4096;
@@ -111,7 +103,7 @@ export class KernelDecoder {
     this.fastRows = areBytes ? fastRows.bytes : fastRows.words;
     this.team = memory.startTeam(threads);
     this.wideTeam = areBytes ? this.team : memory.startTeam(wideThreads);
-    const sizes = { rows: maxRows, capacity: mirrors.capacity, isExact: weights.isExact };
+    const sizes = { rows: maxRows, capacity: mirrors.capacity, isExact: model.kernel === 'exact' };
     this.attention = new CachedAttention(model, shape, memory, sizes);
     this.vectors = this.allocateVectors(maxRows);
   }
@@ -131,7 +123,6 @@ export class KernelDecoder {
     const tensors = await OnnxTensors.open(model.onnxPath);
     let memory: KernelMemory | undefined;
     try {
-      if (!hasReadableHead(shape, tensors)) return undefined;
       const perPosition = bytesPerPosition(model);
       const positions =
         (Math.min(limits.maxBytes, maxKernelBytes) - weightBytes(shape, tensors)) / perPosition;
@@ -205,22 +196,14 @@ export class KernelDecoder {
     this.mirrors.forget(sequence);
   }
 
+  /** Writes the embedding of a token into a row of the residual stream. */
   private lookUp(token: number, row: number): void {
     const { memory, shape, weights, vectors } = this;
     const { hiddenSize, embeddingFactor = 1 } = shape;
-    const { head, embedding } = weights;
-    const { values, packed, scales } = embedding;
     const stream = memory.floats(vectors.stream + row * hiddenSize * 4, hiddenSize);
-    const scale = memory.allFloats[scales / 4 + token]! * embeddingFactor;
-    if (packed) {
-      const stripe = values + Math.floor(token / 4) * stripeBytes(head) + 16 + (token % 4) * 8;
-      const bytes = memory.bytes(stripe, 4 * hiddenSize - 24);
-      for (let index = 0; index < hiddenSize; index++)
-        stream[index] = (bytes[(index >> 3) * 32 + (index & 7)]! - 128) * scale;
-    } else {
-      const bytes = memory.integers(values + token * hiddenSize, hiddenSize);
-      for (let index = 0; index < hiddenSize; index++) stream[index] = bytes[index]! * scale;
-    }
+    weights.embedding.read(token, stream);
+    if (embeddingFactor !== 1)
+      for (let index = 0; index < hiddenSize; index++) stream[index]! *= embeddingFactor;
   }
 
   private layer(index: number, places: readonly TokenPlace[]): void {
@@ -290,7 +273,7 @@ export class KernelDecoder {
 
   /** `input`: rows of `columns` floats; `output`: rows of `outputs` floats. */
   private multiply(
-    { weights, bias, outputs, columns, planes, block }: PackedLayer,
+    { weights, bias, outputs, columns, bits, block }: PackedLayer,
     input: number,
     output: number,
     rows: number,
@@ -299,9 +282,10 @@ export class KernelDecoder {
     const { activations, factors } = vectors;
     const { kernels } = memory;
     const { task, isShared } = rows > this.fastRows ? this.wideTeam : this.team;
-    if (planes > 0) kernels.quantizeBlocks(input, activations, columns, rows, factors, block);
+    if (bits === 4) kernels.quantizeBlocks(input, activations, columns, rows, factors, block);
+    else if (block > 0) kernels.quantizeByteBlocks(input, activations, columns, rows, factors, block);
     else kernels.quantizeRows(input, activations, columns, rows, factors);
-    const sizes = [outputs, columns, rows, planes, block] as const;
+    const sizes = [outputs, columns, rows, bits, block] as const;
     kernels.multiply(weights, activations, factors, output, ...sizes, task, isShared);
     if (bias === undefined) return;
     for (let row = 0; row < rows; row++) kernels.addScaled(output + row * outputs * 4, bias, 1, outputs);

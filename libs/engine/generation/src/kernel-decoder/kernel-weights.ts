@@ -1,18 +1,7 @@
 import { OnnxTensors, type CompiledDecoder, type DecoderShape } from '#engine/onnx-compiler';
+import { openEmbeddings, type EmbeddingTable } from './embedding-table.js';
 import type { KernelMemory } from './kernels.js';
-
-/** A linear layer in the memory of the kernels: packed weights with their scales, and the bias if there is one. */
-export interface PackedLayer {
-  readonly weights: number;
-  readonly bias?: number;
-  /** A multiple of 4; the last rows may be padding. */
-  readonly outputs: number;
-  readonly columns: number;
-  /** Halves of bytes of a weight in blocks: 1 for 4 bits, 2 for 8; 0 for int8 with a scale for each output. */
-  readonly planes: number;
-  /** Columns of a block. */
-  readonly block: number;
-}
+import { paddedRows, stripeBytes, type PackedLayer } from './packed-layer.js';
 
 /** Addresses of the weights of one decoder layer. */
 export interface KernelLayer {
@@ -30,28 +19,18 @@ export interface KernelLayer {
   readonly rotary?: { readonly cosines: number; readonly sines: number };
 }
 
-/** The embedding table: a packed matrix that is also the output layer, or rows of int8 of its own. */
-interface EmbeddingTable {
-  readonly values: number;
-  readonly packed: boolean;
-  readonly scales: number;
-}
-
 /** Addresses of the weights of a decoder. */
 export interface KernelWeights {
   readonly embedding: EmbeddingTable;
   readonly layers: readonly KernelLayer[];
   readonly finalNorm: number;
   readonly head: PackedLayer;
-  /** False if the graph was compiled for a processor whose products of integers saturate. */
-  readonly isExact: boolean;
 }
 
 /** Columns of int8 weights that are read from the file at once. */
 const columnsAtOnce = 64;
 /** Bytes of rows in blocks that are read at once, about. */
 const bytesAtOnce = 2 ** 20;
-const table = 'model.embed_tokens.weight.table';
 
 /** Sums of 16 bits hold the products of this many columns. */
 const largestBlock = 128;
@@ -61,21 +40,21 @@ interface StoredLayer {
   /** Name of the tensor of its numbers. */
   readonly source: string;
   readonly rows: number;
-  readonly planes: number;
+  readonly bits: 4 | 8;
   readonly block: number;
 }
 
 /** Finds a linear layer: weights in blocks row by row, or int8 column by column. */
 function storedLayer(tensors: OnnxTensors, name: string): StoredLayer {
-  for (const [planes, bits] of [4, 8].entries()) {
+  for (const bits of [4, 8] as const) {
     const source = `${name}.weight.bits${bits}`;
     if (!tensors.has(source)) continue;
     const [rows, , bytes] = tensors.shape(source);
-    return { source, rows: rows!, planes: planes + 1, block: (bytes! * 8) / bits };
+    return { source, rows: rows!, bits, block: (bytes! * 8) / bits };
   }
   // uint8 for processors whose products of integers saturate.
   const source = `${name}.weight.${tensors.has(`${name}.weight.int8`) ? 'int8' : 'uint8'}`;
-  return { source, rows: tensors.shape(source)[1]!, planes: 0, block: 0 };
+  return { source, rows: tensors.shape(source)[1]!, bits: 8, block: 0 };
 }
 
 /** Reads the weights of a compiled decoder into the memory of the kernels. */
@@ -102,9 +81,8 @@ export class WeightReader {
     }
     const name = shape.tiedEmbeddings ? 'model.embed_tokens' : 'lm_head';
     const head = await this.linear(name, shape.hiddenSize);
-    const embedding = await this.embedding(head);
-    const isExact = this.tensors.has(`${name}.weight.int8`);
-    return { layers, head, finalNorm: await this.norm('model.norm'), embedding, isExact };
+    const embedding = await openEmbeddings(this.tensors, shape, this.memory, head);
+    return { layers, head, finalNorm: await this.norm('model.norm'), embedding };
   }
 
   private async layer(prefix: string): Promise<KernelLayer> {
@@ -146,15 +124,15 @@ export class WeightReader {
   private async linear(name: string, columns: number): Promise<PackedLayer> {
     const { tensors, memory } = this;
     const stored = storedLayer(tensors, name);
-    const { planes, block } = stored;
+    const { bits, block } = stored;
     const outputs = paddedRows(stored.rows);
-    const weights = memory.allocate((outputs / 4) * stripeBytes({ columns, planes, block }));
-    if (planes > 0) await this.packBlocks(name, stored, columns, weights);
+    const weights = memory.allocate((outputs / 4) * stripeBytes({ columns, bits, block }));
+    if (block > 0) await this.packBlocks(name, stored, columns, weights);
     else await this.packColumns(name, stored, columns, weights);
     const bias = tensors.has(`${name}.bias`)
       ? memory.floatsOf(await tensors.floats(`${name}.bias`))
       : undefined;
-    return { weights, bias, outputs, columns, planes, block };
+    return { weights, bias, outputs, columns, bits, block };
   }
 
   private async packColumns(name: string, { source, rows }: StoredLayer, columns: number, weights: number) {
@@ -169,56 +147,48 @@ export class WeightReader {
     }
     const scales = await tensors.floats(`${name}.weight.scales`);
     for (let row = 0; row < rows; row += 4) {
-      const place = weights + (row / 4) * stripeBytes({ columns, planes: 0, block: 0 });
+      const place = weights + (row / 4) * stripeBytes({ columns, bits: 8, block: 0 });
       memory.floats(place, 4).set(scales.subarray(row, row + 4));
     }
   }
 
+  /** Packs weights in blocks, four rows at a time; rows that fill up the last four have the scale 0. */
   private async packBlocks(
     name: string,
-    { source, rows, planes, block }: StoredLayer,
+    { source, rows, bits, block }: StoredLayer,
     columns: number,
     weights: number,
   ) {
     const { tensors, memory } = this;
-    if (block > largestBlock || block % 16 !== 0 || rows % 4 !== 0)
-      throw new Error(`${name} has ${rows} rows in blocks of ${block}, which the kernels do not support.`);
+    if (block > largestBlock || block % 16 !== 0)
+      throw new Error(`${name} has blocks of ${block}, which the kernels do not support.`);
     const blocks = Math.ceil(columns / block);
-    const rowBytes = (blocks * block * planes) / 2;
+    const rowBytes = (blocks * block * bits) / 8;
     const rowsAtOnce = Math.max(4, Math.floor(bytesAtOnce / rowBytes / 4) * 4);
-    const scratch = this.reserve(rowsAtOnce * rowBytes + 8 * rows * blocks);
+    const count = paddedRows(rows) * blocks;
+    const scratch = this.reserve(rowsAtOnce * rowBytes + 8 * count);
     const scales = scratch + rowsAtOnce * rowBytes;
-    const zeroPoints = scales + 4 * rows * blocks;
+    const zeroPoints = scales + 4 * count;
+    memory.floats(scales, 2 * count).fill(0);
     memory.floats(scales, rows * blocks).set(await tensors.floats(`${name}.weight.scales`));
-    memory.floats(zeroPoints, rows * blocks).set(await this.zeroPoints(name, rows, blocks, planes));
+    if (bits === 4) memory.floats(zeroPoints, rows * blocks).set(await this.zeroPoints(name, rows, blocks));
     for (let first = 0; first < rows; first += rowsAtOnce) {
-      const count = Math.min(rowsAtOnce, rows - first);
-      await tensors.read(source, memory.bytes(scratch, count * rowBytes), first * rowBytes);
-      for (let row = 0; row < count; row += 4) {
+      const read = Math.min(rowsAtOnce, rows - first);
+      await tensors.read(source, memory.bytes(scratch, read * rowBytes), first * rowBytes);
+      for (let row = 0; row < read; row += 4) {
         const offset = (first + row) * blocks * 4;
-        const target = weights + ((first + row) / 4) * stripeBytes({ columns, planes, block });
-        memory.kernels.packBlockWeights(
-          scratch + row * rowBytes,
-          scales + offset,
-          zeroPoints + offset,
-          target,
-          columns,
-          planes,
-          block,
-        );
+        const target = weights + ((first + row) / 4) * stripeBytes({ columns, bits, block });
+        const parts = [scratch + row * rowBytes, scales + offset] as const;
+        if (bits === 8) memory.kernels.packByteBlocks(...parts, target, columns, block);
+        else memory.kernels.packBlockWeights(...parts, zeroPoints + offset, target, columns, block);
       }
     }
   }
 
   /** The zero point of each block, row by row; without stored ones, the middle of the numbers. */
-  private async zeroPoints(
-    name: string,
-    rows: number,
-    blocks: number,
-    planes: number,
-  ): Promise<Float32Array> {
+  private async zeroPoints(name: string, rows: number, blocks: number): Promise<Float32Array> {
     const source = `${name}.weight.zeros`;
-    const points = new Float32Array(rows * blocks).fill(planes === 2 ? 128 : 8);
+    const points = new Float32Array(rows * blocks).fill(8);
     if (!this.tensors.has(source)) return points;
     const rowBytes = Math.ceil(blocks / 2);
     const halves = new Uint8Array(rows * rowBytes);
@@ -229,33 +199,11 @@ export class WeightReader {
     });
   }
 
-  private async embedding(head: PackedLayer): Promise<EmbeddingTable> {
-    const { tensors, memory, shape } = this;
-    const scales = memory.floatsOf(await tensors.floats(`${table}.scales`));
-    if (shape.tiedEmbeddings) return { values: head.weights, packed: true, scales };
-    const bytes = shape.vocabularySize * shape.hiddenSize;
-    const values = memory.allocate(bytes);
-    await tensors.read(`${table}.int8`, memory.bytes(values, bytes));
-    return { values, packed: false, scales };
-  }
-
   private reserve(bytes: number): number {
     if (this.scratch.bytes < bytes) this.scratch = { address: this.memory.allocate(bytes), bytes };
     return this.scratch.address;
   }
 }
-
-/** Bytes of four rows of packed weights: their scales, then their values. */
-export function stripeBytes({
-  columns,
-  planes,
-  block,
-}: Pick<PackedLayer, 'columns' | 'planes' | 'block'>): number {
-  return planes === 0 ? 16 + 4 * columns : planes * (32 * Math.ceil(columns / block) + 2 * columns);
-}
-
-/** Packed matrices have whole blocks of four rows. */
-export const paddedRows = (rows: number): number => Math.ceil(rows / 4) * 4;
 
 /** Bytes of the weights of a compiled decoder in the memory of the kernels, about. */
 export function weightBytes(shape: DecoderShape, tensors: OnnxTensors): number {
@@ -266,17 +214,16 @@ export function weightBytes(shape: DecoderShape, tensors: OnnxTensors): number {
     'mlp.gate_up_proj': hiddenSize,
     'mlp.down_proj': feedForward,
   };
-  const perLayer = Object.entries(columnsOf).map(([name, columns]) => {
-    const stored = storedLayer(tensors, `model.layers.0.${name}`);
+  const bytesOf = (name: string, columns: number): number => {
+    const stored = storedLayer(tensors, name);
     return (paddedRows(stored.rows) / 4) * stripeBytes({ ...stored, columns });
-  });
-  const embeddings = hiddenSize * vocabularySize * (tiedEmbeddings ? 1 : 2);
-  return layers * perLayer.reduce((sum, bytes) => sum + bytes, 0) + embeddings;
-}
-
-/** The kernels read an output layer with a scale for each output: it may be the table of embeddings too. */
-export function hasReadableHead({ tiedEmbeddings }: DecoderShape, tensors: OnnxTensors): boolean {
-  return storedLayer(tensors, tiedEmbeddings ? 'model.embed_tokens' : 'lm_head').planes === 0;
+  };
+  const perLayer = Object.entries(columnsOf).map(([name, columns]) =>
+    bytesOf(`model.layers.0.${name}`, columns),
+  );
+  const head = bytesOf(tiedEmbeddings ? 'model.embed_tokens' : 'lm_head', hiddenSize);
+  const table = tiedEmbeddings ? 0 : hiddenSize * vocabularySize;
+  return layers * perLayer.reduce((sum, bytes) => sum + bytes, 0) + head + table;
 }
 
 /** The numbers that kernels read in steps of 16 must be multiples of it. */

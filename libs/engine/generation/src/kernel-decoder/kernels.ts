@@ -27,9 +27,17 @@ export interface DecoderKernels {
     zeroPoints: number,
     target: number,
     columns: number,
-    planes: number,
     block: number,
   ): void;
+  quantizeByteBlocks(
+    input: number,
+    output: number,
+    columns: number,
+    rows: number,
+    factors: number,
+    block: number,
+  ): void;
+  packByteBlocks(values: number, scales: number, target: number, columns: number, block: number): void;
   quantizeRows(input: number, output: number, columns: number, rows: number, factors: number): void;
   multiply(
     weights: number,
@@ -39,7 +47,7 @@ export interface DecoderKernels {
     outputs: number,
     columns: number,
     rows: number,
-    planes: number,
+    bits: number,
     block: number,
     task: number,
     isShared: boolean,

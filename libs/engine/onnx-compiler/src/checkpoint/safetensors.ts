@@ -296,6 +296,15 @@ export async function readTensors(modelDirectory: string): Promise<Map<string, F
   }
 }
 
+/** True if the matrices of a checkpoint are int8 with one scale a row, from its headers. Errors: see {@link SafetensorsReader.open}. */
+export async function hasRowScales(modelDirectory: string): Promise<boolean> {
+  const reader = await SafetensorsReader.open(modelDirectory);
+  const isByRow = (name: string) => reader.isQuantized(name) && reader.shape(`${name}_scale`).at(-1) === 1;
+  const found = reader.names().some(isByRow);
+  await reader.close();
+  return found;
+}
+
 /** Number of weights of a checkpoint, from its headers. Errors: see {@link SafetensorsReader.open}. */
 export async function countParameters(modelDirectory: string): Promise<number> {
   const reader = await SafetensorsReader.open(modelDirectory);

@@ -7,10 +7,10 @@ import { ConcatKvAttention } from './concat-kv-attention.js';
 import { type DecoderShape, readDecoderShape } from './decoder-config.js';
 import { DecoderGraphWriter, type DecoderGraphOptions, DecoderWeights } from './decoder-graph.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
-import type { BlockSize } from '../quantization/blocks.js';
+import type { WeightBlock } from '../quantization/blocks.js';
 import type { LinearMode } from '../quantization/linear.js';
 import { isPackedDetail } from '../checkpoint/matrix.js';
-import { type SafetensorsReader, withCheckpoint } from '../checkpoint/safetensors.js';
+import { hasRowScales, type SafetensorsReader, withCheckpoint } from '../checkpoint/safetensors.js';
 import { isVisionTensor } from '../vision/vision-graph.js';
 
 /** Precision of a decoder's weights. */
@@ -21,13 +21,15 @@ export interface CompileDecoderOptions {
   /** Directory of compiled models; created if missing. */
   readonly cacheDir: string;
   /**
-   * `int8`: one scale per output channel, activations quantized row by row. `int4`: one scale per block, activations
-   * quantized block by block; queries, keys, values, embeddings and output layer in 8 bits. `int8` with a `block`: the
-   * weights of all layers and their activations block by block.
+   * `int8`, `int4`: one scale per block of weights, activations quantized block by block; with `int4`, queries, keys, values,
+   * embeddings and output layer in 8 bits.
    */
   readonly weights: WeightPrecision;
-  /** Weights that share a scale; default 32 with `int4`, a whole output with `int8`. */
-  readonly block?: BlockSize;
+  /**
+   * Weights that share a scale; `row` with `int8` only: a whole output, and activations row by row. Default: 32, or `row`
+   * for a checkpoint that stores int8 with a scale per row, which is then not rounded again.
+   */
+  readonly block?: WeightBlock;
   /** `int8`: a KV cache of a quarter of the size, faster from about 256 positions on. */
   readonly kv: KvPrecision;
   /** Default: the kernel of this machine. */
@@ -69,6 +71,8 @@ export interface CompiledDecoder {
   readonly contextLength: number;
   readonly weights: WeightPrecision;
   readonly kv: KvPrecision;
+  /** How the processor of the graph multiplies integers. */
+  readonly kernel: IntegerKernel;
   /** The text model of a vision-language model: width of the embeddings of images. */
   readonly imageSize?: number;
 }
@@ -82,11 +86,11 @@ export async function compileDecoder(
   modelDirectory: string,
   options: CompileDecoderOptions,
 ): Promise<CompiledDecoder> {
-  const arithmetic = await chooseArithmetic(options);
+  const arithmetic = await chooseArithmetic(modelDirectory, options);
   const compiled = await compileOnce(modelDirectory, options.cacheDir, cacheKey(arithmetic), (target) =>
     writeDecoder(modelDirectory, target, arithmetic),
   );
-  return describe(compiled, options);
+  return describe(compiled, options, arithmetic);
 }
 
 /** Finds a decoder that {@link compileDecoder} has compiled before with the same options. */
@@ -94,13 +98,13 @@ export async function findCompiledDecoder(
   modelDirectory: string,
   options: CompileDecoderOptions,
 ): Promise<CompiledDecoder | undefined> {
-  const arithmetic = await chooseArithmetic(options);
+  const arithmetic = await chooseArithmetic(modelDirectory, options);
   const found = await findCompiled<Description>(modelDirectory, options.cacheDir, cacheKey(arithmetic));
-  return found && describe(found, options);
+  return found && describe(found, options, arithmetic);
 }
 
 /** Description of the model, which is stored with the graph. */
-type Description = Omit<CompiledDecoder, 'onnxPath' | 'weights' | 'kv'>;
+type Description = Omit<CompiledDecoder, 'onnxPath' | 'weights' | 'kv' | 'kernel'>;
 
 /** The options that determine the graph. */
 interface Arithmetic {
@@ -109,11 +113,11 @@ interface Arithmetic {
   readonly kernel: IntegerKernel;
 }
 
-async function chooseArithmetic(options: CompileDecoderOptions): Promise<Arithmetic> {
+async function chooseArithmetic(modelDirectory: string, options: CompileDecoderOptions): Promise<Arithmetic> {
   const { weights, kv } = options;
   const isExact = weights === 'fp32' && kv === 'float';
   const kernel = isExact ? 'exact' : (options.kernel ?? (await detectIntegerKernel()));
-  return { linear: linearMode(options), kv, kernel };
+  return { linear: await linearMode(modelDirectory, options), kv, kernel };
 }
 
 const cacheKey = (arithmetic: Arithmetic): object => ({ kind: 'decoder', ...arithmetic });
@@ -121,15 +125,20 @@ const cacheKey = (arithmetic: Arithmetic): object => ({ kind: 'decoder', ...arit
 function describe(
   { directory, description }: Compiled<Description>,
   { weights, kv }: CompileDecoderOptions,
+  { kernel }: Arithmetic,
 ): CompiledDecoder {
-  return { onnxPath: join(directory, 'model.onnx'), ...description, weights, kv };
+  return { onnxPath: join(directory, 'model.onnx'), ...description, weights, kv, kernel };
 }
 
-function linearMode({ weights, block }: Pick<CompileDecoderOptions, 'weights' | 'block'>): LinearMode {
+async function linearMode(
+  modelDirectory: string,
+  { weights, block }: Pick<CompileDecoderOptions, 'weights' | 'block'>,
+): Promise<LinearMode> {
   if (weights === 'fp32') return 'fp32';
   // Larger blocks lose twice as much with 4 bits (docs/benchmarks.md).
-  if (weights === 'int4') return { bits: 4, block: block ?? 32, zeroPoints: true };
-  return block ? { bits: 8, block, zeroPoints: false } : 'int8-row';
+  if (weights === 'int4') return { bits: 4, block: block === 'row' ? 32 : (block ?? 32), zeroPoints: true };
+  const wanted = block ?? ((await hasRowScales(modelDirectory)) ? 'row' : 32);
+  return wanted === 'row' ? 'int8-row' : { bits: 8, block: wanted, zeroPoints: false };
 }
 
 async function writeDecoder(

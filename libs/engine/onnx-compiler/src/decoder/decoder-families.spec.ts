@@ -9,7 +9,7 @@ import {
   randomTensors,
   writeCheckpoint,
 } from '../checkpoint/checkpoint.fixture.js';
-import { type CompiledDecoder, compileDecoder } from './compile-decoder.js';
+import { type CompiledDecoder, compileDecoder, type CompileDecoderOptions } from './compile-decoder.js';
 import { exportModel } from '../export-model.js';
 import { decodeGreedily, GreedyDriver } from './greedy-driver.fixture.js';
 import {
@@ -49,7 +49,7 @@ interface Loaded {
 async function load(
   name: string,
   config: ReferenceConfig,
-  precision: Pick<CompiledDecoder, 'weights' | 'kv'>,
+  precision: Pick<CompileDecoderOptions, 'weights' | 'kv' | 'block'>,
   shards = 1,
 ): Promise<Loaded> {
   const directory = join(folder, name.replaceAll(/\W+/g, '-'));
@@ -153,17 +153,16 @@ describe('compiled decoders', () => {
   it.each([
     { weights: 'fp32', kv: 'float' },
     { weights: 'fp32', kv: 'int8' },
+    { weights: 'int8', block: 'row', kv: 'float' },
+    { weights: 'int8', block: 'row', kv: 'int8' },
     { weights: 'int8', kv: 'float' },
     { weights: 'int8', kv: 'int8' },
-  ] as const)(
-    'decode sequences of mixed length as each alone, weights $weights, KV $kv',
-    async (precision) => {
-      const { session, model } = await load('batch', base, precision);
-      const together = await decodeGreedily(session, model, prompts, 24);
-      for (const [index, prompt] of prompts.entries())
-        expect(await decodeGreedily(session, model, [prompt], 24)).toEqual([together[index]]);
-    },
-  );
+  ] as const)('decode sequences of mixed length as each alone: %j', async (precision) => {
+    const { session, model } = await load('batch', base, precision);
+    const together = await decodeGreedily(session, model, prompts, 24);
+    for (const [index, prompt] of prompts.entries())
+      expect(await decodeGreedily(session, model, [prompt], 24)).toEqual([together[index]]);
+  });
 
   it('say the same in the arithmetic for kernels that saturate', async () => {
     const directory = join(folder, 'batch');
@@ -171,6 +170,7 @@ describe('compiled decoders', () => {
       const model = await compileDecoder(directory, {
         cacheDir: join(folder, 'cache'),
         weights: 'int8',
+        block: 'row',
         kv,
         kernel,
       });
@@ -188,23 +188,26 @@ describe('compiled decoders', () => {
     );
   });
 
-  it('give bit-identical int8 logits whatever the batch and the capacity', async () => {
-    const { session, model } = await load('batch', base, { weights: 'int8', kv: 'float' });
-    const steps = async (batch: number, capacity: number): Promise<Float32Array[]> => {
-      const driver = new GreedyDriver(session, model, batch, capacity);
-      const others = prompts.slice(0, batch - 1);
-      const rows: Float32Array[] = [];
-      for (const ids of [prompts[3]!, [7], [8], [9]]) {
-        const tokens = [ids, ...others.map((prompt) => (ids.length > 1 ? prompt : [1]))];
-        rows.push((await driver.step({ tokens, wanted: tokens.map((row) => [row.length - 1]) }))[0]!);
-      }
-      return rows;
-    };
-    const alone = await steps(1, 128);
-    expect(await steps(4, 128)).toEqual(alone);
-    expect(await steps(4, 192)).toEqual(alone);
-    expect(await steps(4, 512)).toEqual(alone);
-  });
+  it.each(['row', 32] as const)(
+    'give bit-identical int8 logits in any batch and capacity: %s',
+    async (block) => {
+      const { session, model } = await load('batch', base, { weights: 'int8', block, kv: 'float' });
+      const steps = async (batch: number, capacity: number): Promise<Float32Array[]> => {
+        const driver = new GreedyDriver(session, model, batch, capacity);
+        const others = prompts.slice(0, batch - 1);
+        const rows: Float32Array[] = [];
+        for (const ids of [prompts[3]!, [7], [8], [9]]) {
+          const tokens = [ids, ...others.map((prompt) => (ids.length > 1 ? prompt : [1]))];
+          rows.push((await driver.step({ tokens, wanted: tokens.map((row) => [row.length - 1]) }))[0]!);
+        }
+        return rows;
+      };
+      const alone = await steps(1, 128);
+      expect(await steps(4, 128)).toEqual(alone);
+      expect(await steps(4, 192)).toEqual(alone);
+      expect(await steps(4, 512)).toEqual(alone);
+    },
+  );
 
   it('let padding lie behind the last position of the context', async () => {
     const config = { ...base, max_position_embeddings: 128 };

@@ -131,10 +131,11 @@ export interface DecoderGraphOptions {
 export class DecoderGraphWriter {
   private readonly graph: GraphBuilder;
   private readonly linear: LinearLayers;
-  /** Queries, keys and values have 8 bits: 4 bits harm them the most, and they are a small part of a model. */
-  private readonly attentionInput: LinearLayers;
-  /** The output layer has at least 8 bits. */
-  private readonly output: LinearLayers;
+  /**
+   * Queries, keys and values, and the output layer have at least 8 bits: 4 bits harm them the most, and the former are a small
+   * part of a model.
+   */
+  private readonly sensitive: LinearLayers;
 
   constructor(
     private readonly shape: DecoderShape,
@@ -145,11 +146,9 @@ export class DecoderGraphWriter {
     this.linear = new LinearLayers(this.graph, options.linear);
     const { linear } = options;
     const isBlocks = typeof linear === 'object';
-    this.attentionInput = isBlocks
+    this.sensitive = isBlocks
       ? new LinearLayers(this.graph, { ...linear, bits: 8, zeroPoints: false })
       : this.linear;
-    const isInt4 = isBlocks && linear.bits === 4;
-    this.output = isInt4 ? new LinearLayers(this.graph, 'int8-row') : this.linear;
   }
 
   write(): Graph {
@@ -164,7 +163,10 @@ export class DecoderGraphWriter {
     const { sum, added } = stream;
     const state = added ? graph.op('Add', [sum, added]) : sum;
     const normed = this.norm(attention.selectRows(state), weights.finalNorm());
-    const logits = this.scaled(this.output.multiply(normed, weights.languageModelHead()), shape.logitsFactor);
+    const logits = this.scaled(
+      this.sensitive.multiply(normed, weights.languageModelHead()),
+      shape.logitsFactor,
+    );
     attention.declareOutputs(graph.op('Identity', [logits], { output: 'logits' }));
     return graph.build('decoder');
   }
@@ -213,7 +215,7 @@ export class DecoderGraphWriter {
   private projections(input: string, weights: DecoderLayerWeights): Projections {
     const { queryNorm, keyNorm } = weights;
     return {
-      joint: this.attentionInput.project(input, weights.queryKeyValue),
+      joint: this.sensitive.project(input, weights.queryKeyValue),
       ...(queryNorm && { normQueries: (heads: string) => this.norm(heads, queryNorm) }),
       ...(keyNorm && { normKeys: (heads: string) => this.norm(heads, keyNorm) }),
     };

@@ -10,7 +10,6 @@ import {
   writeCheckpoint,
 } from '../checkpoint/checkpoint.fixture.js';
 import { dequantizeBlocks, quantizeBlocks } from '../quantization/blocks.js';
-import { quantizeRows } from '../quantization/quantize.js';
 import { compileDecoder } from './compile-decoder.js';
 import { decodeGreedily, GreedyDriver } from './greedy-driver.fixture.js';
 import { decoderShapes, type ReferenceConfig, referenceLogits } from './reference-decoder.fixture.js';
@@ -60,12 +59,7 @@ function roundedTensors(block: number): FixtureTensors {
 function rounded(name: string, tensor: FixtureTensor, block: number): FixtureTensor {
   const [rows = 0, columns = 0] = tensor.shape;
   if (tensor.shape.length !== 2) return tensor;
-  if (name === 'model.embed_tokens.weight') {
-    const { values, scales } = quantizeRows(tensor.values, rows, columns);
-    const table = Float32Array.from(values, (value, index) => value * scales[Math.floor(index / columns)]!);
-    return { ...tensor, values: table, inputBlock: columns };
-  }
-  const bits = /[qkv]_proj/.test(name) ? 8 : 4;
+  const bits = /[qkv]_proj|embed_tokens/.test(name) ? 8 : 4;
   const format = { bits, block, zeroPoints: bits === 4 } as const;
   const blocks = quantizeBlocks(tensor.values, rows, columns, format);
   return { ...tensor, values: dequantizeBlocks(blocks, rows, columns, format), inputBlock: block };
@@ -99,7 +93,7 @@ describe.each([32, 128] as const)('a decoder with int4 weights in blocks of %i',
         ...rows.flatMap((row, index) => row.map((value, token) => Math.abs(value - logits[index]![token]!))),
       );
     // A value between two steps may be rounded to either of them.
-    expect(distance(referenceLogits(config, roundedTensors(block), ids))).toBeLessThan(0.05);
+    expect(distance(referenceLogits(config, roundedTensors(block), ids))).toBeLessThan(0.08);
     expect(distance(referenceLogits(config, tensors, ids))).toBeGreaterThan(0.2);
   });
 
@@ -126,7 +120,7 @@ it('int8 in blocks loses less where few activations are large, as in published m
   await writeCheckpoint(directory, config, outlying);
   const ids = prompts[1]!;
   const exact = referenceLogits(config, outlying, ids);
-  const errorOf = async (form: { block?: 32 }) => {
+  const errorOf = async (form: { block?: 'row' }) => {
     const options = { cacheDir: join(folder, 'cache'), weights: 'int8', kv: 'float', ...form } as const;
     const model = await compileDecoder(directory, options);
     const session = await InferenceSession.create(model.onnxPath, { intraOpNumThreads: 1 });
@@ -139,5 +133,5 @@ it('int8 in blocks loses less where few activations are large, as in published m
     );
     return errors.reduce((sum, error) => sum + error, 0) / errors.length;
   };
-  expect(await errorOf({ block: 32 })).toBeLessThan(0.75 * (await errorOf({})));
+  expect(await errorOf({})).toBeLessThan(0.75 * (await errorOf({ block: 'row' })));
 });

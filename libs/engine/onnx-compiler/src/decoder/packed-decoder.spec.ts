@@ -12,7 +12,6 @@ import {
 import { SafetensorsReader } from '../checkpoint/safetensors.js';
 import { packedMatrix, readPacking, halfAt } from '../checkpoint/matrix.js';
 import { dequantizeBlocks, quantizeBlocks } from '../quantization/blocks.js';
-import { quantizeRows } from '../quantization/quantize.js';
 import { compileDecoder } from './compile-decoder.js';
 import { decodeGreedily } from './greedy-driver.fixture.js';
 import { decoderShapes, referenceLogits, smallLlama } from './reference-decoder.fixture.js';
@@ -109,9 +108,9 @@ const reference: FixtureTensors = Object.fromEntries(
     const [rows = 0, columns = 0] = tensor.shape;
     if (isLayer(name)) return [name, { ...tensor, values: quantized(tensor).exact, inputBlock: group }];
     if (name !== 'model.embed_tokens.weight') return [name, tensor];
-    const { values, scales } = quantizeRows(tensor.values, rows, columns);
-    const table = Float32Array.from(values, (value, index) => value * scales[Math.floor(index / columns)]!);
-    return [name, { ...tensor, values: table, inputBlock: columns }];
+    const bytes = { bits: 8, block: 32, zeroPoints: false } as const;
+    const blocks = quantizeBlocks(tensor.values, rows, columns, bytes);
+    return [name, { ...tensor, values: dequantizeBlocks(blocks, rows, columns, bytes), inputBlock: 32 }];
   }),
 );
 

@@ -7,6 +7,9 @@ import { rowsOfStrip, takenOnce } from './quantize.js';
 /** Number of weights of a row that share a scale. */
 export type BlockSize = 32 | 128;
 
+/** Weights that share a scale: a number of a row, or with int8 a whole row. */
+export type WeightBlock = BlockSize | 'row';
+
 /** Candidates in the search for the step size of a block. */
 interface Search {
   /**

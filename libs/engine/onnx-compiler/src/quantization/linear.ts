@@ -7,7 +7,7 @@ import { quantizeLazily, quantizeRowsInGraph, rowRanges } from './quantize.js';
 
 /**
  * Looks up rows of a table by int64 ids: `[…]` → `[…, columns]`. With int8 weights the table is int8 with one scale
- * per row.
+ * per row, with weights in blocks it has 8 bits in such blocks.
  */
 export function lookUp(graph: GraphBuilder, table: Matrix, ids: string, mode: LinearMode): string {
   const { name, rows, columns } = table;
@@ -15,11 +15,40 @@ export function lookUp(graph: GraphBuilder, table: Matrix, ids: string, mode: Li
     const constant = graph.constant(`${name}.table`, 'float32', [rows, columns], () => table.read());
     return graph.op('Gather', [constant, ids]);
   }
+  if (typeof mode === 'object') return lookUpBlocks(graph, table, ids, mode.block);
   const parts = quantizeLazily(table);
   const values = graph.constant(`${name}.table.int8`, 'int8', [rows, columns], parts.values);
   const scales = graph.constant(`${name}.table.scales`, 'float32', [rows, 1], parts.scales);
   const rounded = graph.op('Cast', [graph.op('Gather', [values, ids])], { attributes: { to: 1 } });
   return graph.op('Mul', [rounded, graph.op('Gather', [scales, ids])]);
+}
+
+/** The constants are those of a product with the same matrix, which shares them: an output layer may be the table too. */
+function lookUpBlocks(graph: GraphBuilder, table: Matrix, ids: string, block: number): string {
+  const { columns } = table;
+  const { values, scales, blocks } = blockConstants(graph, table, { bits: 8, block, zeroPoints: false });
+  const levels = graph.op('Cast', [graph.op('Gather', [values, ids])], { attributes: { to: 1 } });
+  const numbers = graph.op('Sub', [levels, graph.float(128)]);
+  const lines = graph.op('Reshape', [scales, graph.int64([-1, blocks, 1])]);
+  const scaled = graph.op('Mul', [numbers, graph.op('Gather', [lines, ids])]);
+  const rows = graph.op('Reshape', [scaled, graph.int64([0, 0, blocks * block])]);
+  if (blocks * block === columns) return rows;
+  return graph.op('Slice', [rows, graph.int64([0]), graph.int64([columns]), graph.int64([2])]);
+}
+
+/** Adds a matrix in blocks as constants in the layout of MatMulNBits. */
+function blockConstants(graph: GraphBuilder, matrix: Matrix, format: BlockFormat) {
+  const { name, rows, columns } = matrix;
+  const { bits, block } = format;
+  const blocks = Math.ceil(columns / block);
+  const take = quantizeBlocksLazily(matrix, format);
+  const shape = [rows, blocks, (block * bits) / 8];
+  const values = graph.constant(`${name}.bits${bits}`, 'uint8', shape, () => take('values'));
+  const scales = graph.constant(`${name}.scales`, 'float32', [rows * blocks], () => take('scales'));
+  const zeroPoints = format.zeroPoints
+    ? graph.constant(`${name}.zeros`, 'uint8', [rows * Math.ceil(blocks / 2)], () => take('zeroPoints'))
+    : '';
+  return { values, scales, zeroPoints, blocks };
 }
 
 /**
@@ -85,17 +114,9 @@ export class LinearLayers {
   private multiplyByBlock(input: string, weight: Matrix, wanted: BlockFormat, bias?: string): string {
     const { graph } = this;
     const format = weight.blocks?.format ?? wanted;
-    const { rows, columns, name } = weight;
+    const { rows, columns } = weight;
     const { bits, block } = format;
-    const blocks = Math.ceil(columns / block);
-    const take = quantizeBlocksLazily(weight, format);
-    const values = graph.constant(`${name}.bits${bits}`, 'uint8', [rows, blocks, (block * bits) / 8], () =>
-      take('values'),
-    );
-    const scales = graph.constant(`${name}.scales`, 'float32', [rows * blocks], () => take('scales'));
-    const zeroPoints = format.zeroPoints
-      ? graph.constant(`${name}.zeros`, 'uint8', [rows * Math.ceil(blocks / 2)], () => take('zeroPoints'))
-      : '';
+    const { values, scales, zeroPoints } = blockConstants(graph, weight, format);
     const optional = bias ? [zeroPoints, '', bias] : zeroPoints ? [zeroPoints] : [];
     return graph.op('MatMulNBits', [input, values, scales, ...optional], {
       domain: microsoft,

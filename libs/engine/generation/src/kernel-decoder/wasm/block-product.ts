@@ -1,7 +1,6 @@
 /**
- * Products of weights in blocks, as those of MatMulNBits with accuracy level 4: a block of a row of weights has numbers of 4 bits,
- * a scale and a zero point; a block of activations has int8 numbers and a scale. A block of 8 bits is two blocks of 4 bits: the
- * upper halves of its numbers with 16 times the scale, then the lower halves. The relaxed product of bytes is exact on each
+ * Products of weights of 4 bits in blocks, as those of MatMulNBits with accuracy level 4: a block of a row of weights has numbers,
+ * a scale and a zero point; a block of activations has int8 numbers and a scale. The relaxed product of bytes is exact on each
  * processor for numbers from 0 to 15: two of them, times 127, are below the limits of 16 bits.
  *
  * A stripe has the blocks of 4 outputs, one after the other along the columns: 4 scales, 4 products of scale and zero point, then
@@ -46,24 +45,22 @@ function multiplyOne(stripe: usize, x: usize, y: usize, factors: usize, task: Ta
   let outputs = f32x4.splat(0);
   for (; x < last; x += task.block) {
     const end = min(x + task.block, last);
-    for (let plane: u32 = 0; plane < task.planes; plane++) {
-      // prettier-ignore
-      let a = i16x8.splat(0), b = a, c = a, d = a;
-      let at = stripe + blockHead;
-      for (let place = x; place < end; place += 16) {
-        let weights = v128.load(at);
-        let numbers = v128.load64_splat(place);
-        a = dot(a, v128.and(weights, mask), numbers);
-        b = dot(b, upperHalves(weights, mask), numbers);
-        weights = v128.load(at, 16);
-        numbers = v128.load64_splat(place, 8);
-        c = dot(c, v128.and(weights, mask), numbers);
-        d = dot(d, upperHalves(weights, mask), numbers);
-        at += 32;
-      }
-      outputs = addBlock(outputs, i32x4.add(joined(a, b), joined(c, d)), stripe, factors);
-      stripe = at;
+    // prettier-ignore
+    let a = i16x8.splat(0), b = a, c = a, d = a;
+    let at = stripe + blockHead;
+    for (let place = x; place < end; place += 16) {
+      let weights = v128.load(at);
+      let numbers = v128.load64_splat(place);
+      a = dot(a, v128.and(weights, mask), numbers);
+      b = dot(b, upperHalves(weights, mask), numbers);
+      weights = v128.load(at, 16);
+      numbers = v128.load64_splat(place, 8);
+      c = dot(c, v128.and(weights, mask), numbers);
+      d = dot(d, upperHalves(weights, mask), numbers);
+      at += 32;
     }
+    outputs = addBlock(outputs, i32x4.add(joined(a, b), joined(c, d)), stripe, factors);
+    stripe = at;
     factors += 8;
   }
   v128.store(y, outputs);
@@ -78,35 +75,33 @@ function multiplyTwo(stripe: usize, x: usize, y: usize, factors: usize, pitch: u
   let second = first;
   for (; x < last; x += task.block) {
     const end = min(x + task.block, last);
-    for (let plane: u32 = 0; plane < task.planes; plane++) {
-      // prettier-ignore
-      let a = i16x8.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
-      let at = stripe + blockHead;
-      for (let place = x; place < end; place += 16) {
-        let weights = v128.load(at);
-        let numbers = v128.load64_splat(place);
-        let next = v128.load64_splat(place + columns);
-        let lower = v128.and(weights, mask);
-        a = dot(a, lower, numbers);
-        c = dot(c, lower, next);
-        let upper = upperHalves(weights, mask);
-        b = dot(b, upper, numbers);
-        d = dot(d, upper, next);
-        weights = v128.load(at, 16);
-        numbers = v128.load64_splat(place, 8);
-        next = v128.load64_splat(place + columns, 8);
-        lower = v128.and(weights, mask);
-        e = dot(e, lower, numbers);
-        g = dot(g, lower, next);
-        upper = upperHalves(weights, mask);
-        f = dot(f, upper, numbers);
-        h = dot(h, upper, next);
-        at += 32;
-      }
-      first = addBlock(first, i32x4.add(joined(a, b), joined(e, f)), stripe, factors);
-      second = addBlock(second, i32x4.add(joined(c, d), joined(g, h)), stripe, factors + pitch);
-      stripe = at;
+    // prettier-ignore
+    let a = i16x8.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+    let at = stripe + blockHead;
+    for (let place = x; place < end; place += 16) {
+      let weights = v128.load(at);
+      let numbers = v128.load64_splat(place);
+      let next = v128.load64_splat(place + columns);
+      let lower = v128.and(weights, mask);
+      a = dot(a, lower, numbers);
+      c = dot(c, lower, next);
+      let upper = upperHalves(weights, mask);
+      b = dot(b, upper, numbers);
+      d = dot(d, upper, next);
+      weights = v128.load(at, 16);
+      numbers = v128.load64_splat(place, 8);
+      next = v128.load64_splat(place + columns, 8);
+      lower = v128.and(weights, mask);
+      e = dot(e, lower, numbers);
+      g = dot(g, lower, next);
+      upper = upperHalves(weights, mask);
+      f = dot(f, upper, numbers);
+      h = dot(h, upper, next);
+      at += 32;
     }
+    first = addBlock(first, i32x4.add(joined(a, b), joined(e, f)), stripe, factors);
+    second = addBlock(second, i32x4.add(joined(c, d), joined(g, h)), stripe, factors + pitch);
+    stripe = at;
     factors += 8;
   }
   v128.store(y, first);
@@ -124,42 +119,40 @@ function multiplyFour(stripe: usize, x: usize, y: usize, factors: usize, pitch: 
   let first = f32x4.splat(0), second = first, third = first, fourth = first;
   for (; x < last; x += task.block) {
     const end = min(x + task.block, last);
-    for (let plane: u32 = 0; plane < task.planes; plane++) {
+    // prettier-ignore
+    let one = i32x4.splat(0), two = one, three = one, four = one;
+    let at = stripe + blockHead;
+    for (let place = x; place < end;) {
       // prettier-ignore
-      let one = i32x4.splat(0), two = one, three = one, four = one;
-      let at = stripe + blockHead;
-      for (let place = x; place < end;) {
-        // prettier-ignore
-        let a = i16x8.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
-        for (const full = min(place + columnsOfSum, end); place < full; place += 8) {
-          const weights = v128.load(at);
-          const lower = v128.and(weights, mask);
-          const upper = upperHalves(weights, mask);
-          let numbers = v128.load64_splat(place);
-          a = dot(a, lower, numbers);
-          b = dot(b, upper, numbers);
-          numbers = v128.load64_splat(place + columns);
-          c = dot(c, lower, numbers);
-          d = dot(d, upper, numbers);
-          numbers = v128.load64_splat(place + toThird);
-          e = dot(e, lower, numbers);
-          f = dot(f, upper, numbers);
-          numbers = v128.load64_splat(place + toFourth);
-          g = dot(g, lower, numbers);
-          h = dot(h, upper, numbers);
-          at += 16;
-        }
-        one = i32x4.add(one, joined(a, b));
-        two = i32x4.add(two, joined(c, d));
-        three = i32x4.add(three, joined(e, f));
-        four = i32x4.add(four, joined(g, h));
+      let a = i16x8.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+      for (const full = min(place + columnsOfSum, end); place < full; place += 8) {
+        const weights = v128.load(at);
+        const lower = v128.and(weights, mask);
+        const upper = upperHalves(weights, mask);
+        let numbers = v128.load64_splat(place);
+        a = dot(a, lower, numbers);
+        b = dot(b, upper, numbers);
+        numbers = v128.load64_splat(place + columns);
+        c = dot(c, lower, numbers);
+        d = dot(d, upper, numbers);
+        numbers = v128.load64_splat(place + toThird);
+        e = dot(e, lower, numbers);
+        f = dot(f, upper, numbers);
+        numbers = v128.load64_splat(place + toFourth);
+        g = dot(g, lower, numbers);
+        h = dot(h, upper, numbers);
+        at += 16;
       }
-      first = addBlock(first, one, stripe, factors);
-      second = addBlock(second, two, stripe, factors + pitch);
-      third = addBlock(third, three, stripe, factors + 2 * pitch);
-      fourth = addBlock(fourth, four, stripe, factors + 3 * pitch);
-      stripe = at;
+      one = i32x4.add(one, joined(a, b));
+      two = i32x4.add(two, joined(c, d));
+      three = i32x4.add(three, joined(e, f));
+      four = i32x4.add(four, joined(g, h));
     }
+    first = addBlock(first, one, stripe, factors);
+    second = addBlock(second, two, stripe, factors + pitch);
+    third = addBlock(third, three, stripe, factors + 2 * pitch);
+    fourth = addBlock(fourth, four, stripe, factors + 3 * pitch);
+    stripe = at;
     factors += 8;
   }
   const bytes = task.outputs << 2;
@@ -170,8 +163,8 @@ function multiplyFour(stripe: usize, x: usize, y: usize, factors: usize, pitch: 
 }
 
 /** Bytes of a stripe. */
-export function stripeBytesOf(columns: usize, planes: u32, block: usize): usize {
-  return (((columns + block - 1) / block) * blockHead + (columns << 1)) * planes;
+export function stripeBytesOf(columns: usize, block: usize): usize {
+  return ((columns + block - 1) / block) * blockHead + (columns << 1);
 }
 
 /** Multiplies a stripe by all rows of a task. */
@@ -237,8 +230,8 @@ function halfAt(values: usize, index: usize): u8 {
 }
 
 /**
- * Packs 4 rows of weights of MatMulNBits as a stripe. `values`: rows of whole blocks of 4 or 8 bits; `scales`: floats, a row with all
- * its blocks after the other; `zeroPoints`: a float for each of them.
+ * Packs 4 rows of weights of MatMulNBits as a stripe. `values`: rows of whole blocks; `scales`: floats, a row with all its blocks
+ * after the other; `zeroPoints`: a float for each of them.
  */
 export function packBlockWeights(
   values: usize,
@@ -246,32 +239,27 @@ export function packBlockWeights(
   zeroPoints: usize,
   target: usize,
   columns: usize,
-  planes: u32,
   block: usize,
 ): void {
   const blocks = (columns + block - 1) / block;
-  const rowBytes = (blocks * block * planes) >> 1;
+  const rowBytes = (blocks * block) >> 1;
   for (let index: usize = 0; index < blocks; index++) {
     const first = index * block;
     const last = min(first + block, columns);
-    for (let plane: u32 = 0; plane < planes; plane++) {
-      // Upper halves of bytes come first.
-      const isUpper = plane + 1 < planes;
-      for (let row: usize = 0; row < 4; row++) {
-        const place = (row * blocks + index) << 2;
-        const scale = load<f32>(scales + place);
-        store<f32>(target + (row << 2), isUpper ? scale * 16 : scale);
-        store<f32>(target + 16 + (row << 2), isUpper ? 0 : scale * load<f32>(zeroPoints + place));
+    for (let row: usize = 0; row < 4; row++) {
+      const place = (row * blocks + index) << 2;
+      const scale = load<f32>(scales + place);
+      store<f32>(target + (row << 2), scale);
+      store<f32>(target + 16 + (row << 2), scale * load<f32>(zeroPoints + place));
+    }
+    target += blockHead;
+    for (let column = first; column < last; column += 8) {
+      for (let index: usize = 0; index < 16; index++) {
+        const row = values + (index >> 3) * rowBytes;
+        const place = column + (index & 7);
+        store<u8>(target + index, halfAt(row, place) | (halfAt(row + 2 * rowBytes, place) << 4));
       }
-      target += blockHead;
-      for (let column = first; column < last; column += 8) {
-        for (let index: usize = 0; index < 16; index++) {
-          const row = values + (index >> 3) * rowBytes;
-          const place = (column + (index & 7)) * planes + (isUpper ? 1 : 0);
-          store<u8>(target + index, halfAt(row, place) | (halfAt(row + 2 * rowBytes, place) << 4));
-        }
-        target += 16;
-      }
+      target += 16;
     }
   }
 }

@@ -13,7 +13,16 @@ import { divisorOf, packBlocks, quantize } from './product';
 import { sumLanes } from './plain-product';
 
 export { packBlockWeights, quantizeBlocks } from './block-product';
-export { endThreads, multipliesBytes, multiply, packWeights, quantizeRows, serve } from './product';
+export { packByteBlocks } from './byte-block-product';
+export {
+  endThreads,
+  multipliesBytes,
+  multiply,
+  packWeights,
+  quantizeByteBlocks,
+  quantizeRows,
+  serve,
+} from './product';
 
 /** Bytes of 4 rows × 8 columns. */
 const blockBytes: usize = 32;

@@ -4,7 +4,7 @@
  */
 import { headBytes, Task } from './task';
 
-function dot(sum: v128, weights: v128, numbers: v128): v128 {
+export function dot(sum: v128, weights: v128, numbers: v128): v128 {
   return i32x4.add(sum, i32x4.dot_i16x8_s(weights, numbers));
 }
 

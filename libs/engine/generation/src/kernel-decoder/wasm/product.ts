@@ -5,6 +5,7 @@
  * magnitude of its floats.
  */
 import * as blocks from './block-product';
+import * as byteBlocks from './byte-block-product';
 import { magnitude, sumOfLanes } from './lanes';
 import * as plain from './plain-product';
 import * as relaxed from './relaxed-product';
@@ -56,6 +57,18 @@ export function quantizeRows(input: usize, output: usize, columns: usize, rows: 
     store<i32>(factors + (row << 3), -128 * sumOfLanes(sum));
     store<f32>(factors + (row << 3), largest, 4);
   }
+}
+
+/** Rounds rows of floats to activations of products with weights of 8 bits in blocks. */
+export function quantizeByteBlocks(
+  input: usize,
+  output: usize,
+  columns: usize,
+  rows: usize,
+  factors: usize,
+  block: usize,
+): void {
+  byteBlocks.quantizeByteBlocks(input, output, columns, rows, factors, block, usesBytes);
 }
 
 /** Four bytes of each of four columns. */
@@ -150,7 +163,8 @@ function multiplyStripe(task: Task, stripe: usize, output: usize): void {
 
 /** Bytes of 4 outputs. */
 function stripeBytesOf(task: Task): usize {
-  if (task.planes > 0) return blocks.stripeBytesOf(task.columns, task.planes, task.block);
+  if (task.bits == 4) return blocks.stripeBytesOf(task.columns, task.block);
+  if (task.block > 0) return byteBlocks.stripeBytesOf(task.columns, task.block);
   return headBytes + (task.columns << 2);
 }
 
@@ -160,7 +174,8 @@ function multiplyPart(task: Task, first: usize, last: usize): void {
   let stripe = task.weights + (first >> 2) * stripeBytes;
   let output = task.output + (first << 2);
   for (const end = task.output + (last << 2); output < end; output += 16) {
-    if (ASC_FEATURE_RELAXED_SIMD && task.planes > 0) blocks.multiplyStripe(task, stripe, output);
+    if (ASC_FEATURE_RELAXED_SIMD && task.bits == 4) blocks.multiplyStripe(task, stripe, output);
+    else if (task.block > 0) byteBlocks.multiplyStripe(task, stripe, output, usesBytes);
     else multiplyStripe(task, stripe, output);
     stripe += stripeBytes;
   }
@@ -203,8 +218,8 @@ export function endThreads(address: usize): void {
 
 /**
  * Multiplies packed weights by rows of activations: output[row][output] = (sum + shift) × (magnitude × scale). `outputs` is a
- * multiple of 4. With `planes` above 0 both are in blocks of `block` columns: see {@link ./block-product.ts}. With `isShared`, threads that
- * {@link serve} the task at `address` help.
+ * multiple of 4. With a `block` above 0 both are in blocks of so many columns: see {@link ./block-product.ts} for 4 bits and
+ * {@link ./byte-block-product.ts} for 8. With `isShared`, threads that {@link serve} the task at `address` help.
  */
 export function multiply(
   weights: usize,
@@ -214,7 +229,7 @@ export function multiply(
   outputs: usize,
   columns: usize,
   rows: usize,
-  planes: u32,
+  bits: u32,
   block: usize,
   address: usize,
   isShared: bool,
@@ -227,7 +242,7 @@ export function multiply(
   task.outputs = outputs;
   task.columns = columns;
   task.rows = rows;
-  task.planes = planes;
+  task.bits = bits;
   task.block = block;
   task.mask = 15;
   const outputsOfPart = max((partBytes << 2) / stripeBytesOf(task), 4) & ~3;

@@ -7,7 +7,7 @@ import { storeBytes } from './lanes';
 import { scaled } from './plain-product';
 import { headBytes, Task } from './task';
 
-function dot(sum: v128, weights: v128, numbers: v128): v128 {
+export function dot(sum: v128, weights: v128, numbers: v128): v128 {
   return i32x4.relaxed_dot_i8x16_i7x16_add_s(numbers, weights, sum);
 }
 
@@ -18,7 +18,7 @@ export function largestProduct(): i32 {
 }
 
 /** Two vectors of 2 outputs × 2 halves of a sum → 4 outputs. */
-function joinHalves(a: v128, b: v128): v128 {
+export function joinHalves(a: v128, b: v128): v128 {
   return i32x4.add(v128.shuffle<i32>(a, b, 0, 2, 4, 6), v128.shuffle<i32>(a, b, 1, 3, 5, 7));
 }
 

@@ -24,9 +24,9 @@ export class Task {
   columns: usize;
   rows: usize;
   outputsOfPart: usize;
-  /** Weights in blocks: halves of bytes of a weight, 1 for 4 bits and 2 for 8; 0 for weights with a scale for each output. */
-  planes: u32;
-  /** Columns of a block. */
+  /** Bits of a weight, 4 or 8. */
+  bits: u32;
+  /** Columns that share a scale; 0 for weights with a scale for each output. */
   block: usize;
   /** 15. V8 would load a constant again in each round of a loop. */
   mask: u32;
