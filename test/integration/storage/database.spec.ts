@@ -82,6 +82,7 @@ describe('Database', () => {
       '0027-batches',
       '0030-engines',
       '0031-document-originals',
+      '0032-short-pending-lists',
     ]);
     expect(await open().migrate()).toEqual([]);
     const [database] = databases;
@@ -97,6 +98,7 @@ describe('Database', () => {
       { name: '0027-batches' },
       { name: '0030-engines' },
       { name: '0031-document-originals' },
+      { name: '0032-short-pending-lists' },
     ]);
   });
 

@@ -43,6 +43,19 @@ describe('ChunksRepository', () => {
 
   afterAll(() => storage?.stop());
 
+  it('leaves few words of new chunks outside the index, since each term of a search reads them', async () => {
+    const many = Array.from({ length: 400 }, (_, index) => ({
+      text: Array.from({ length: 60 }, (_word, word) => `word${index}x${word}`).join(' '),
+      embedding: vector(1, 0, 0),
+    }));
+    await storage.documents.replaceDocument({ ...document('many.txt'), collection: 'many' }, many);
+    const [list] = await storage.database.query<{ pages: number }>(
+      "SELECT gin_clean_pending_list('chunks_search')::integer AS pages",
+    );
+    // 64 kB, and the chunks of the statement that fills it.
+    expect(list?.pages).toBeLessThanOrEqual(16);
+  });
+
   it('finds by similarity, nearest first, scores falling', async () => {
     expect(await find({ k: 4 })).toEqual([0, 1, 2, 3]);
     const hits = await storage.chunks.search(search({ embedding: vector(2, 0, 0), k: 2 }));

@@ -39,6 +39,21 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
+type HandlerQueue = Pick<
+  SessionScheduler,
+  'enqueue' | 'clearQueueForHandler' | 'clearTransactionIfNeeded' | 'getQueueLength'
+>;
+
+/**
+ * Sends what is written until the next turn of the event loop in one piece. A statement is five messages, which arrive
+ * together, and the database answers each of them in pieces: one system call here and one in the client for each.
+ */
+function writeTogether(socket: Socket): void {
+  if (socket.writableCorked > 0) return;
+  socket.cork();
+  setImmediate(() => socket.uncork());
+}
+
 /** Milliseconds until a client must have sent the password. */
 const passwordTimeoutMs = 60_000;
 
@@ -97,9 +112,19 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     });
   });
   const serve = (socket: Socket) => {
+    const queue: HandlerQueue = {
+      enqueue: (clientId, bytes, onData) =>
+        scheduler.enqueue(clientId, bytes, (data) => {
+          writeTogether(socket);
+          onData(data);
+        }),
+      clearQueueForHandler: (clientId) => scheduler.clearQueueForHandler(clientId),
+      clearTransactionIfNeeded: (clientId) => scheduler.clearTransactionIfNeeded(clientId),
+      getQueueLength: () => scheduler.getQueueLength(),
+    };
     const handler = new PGLiteSocketHandler({
-      // pglite-socket does not export the class that the scheduler replaces. The handler calls these methods only.
-      queryQueue: scheduler as unknown as PGLiteSocketHandlerOptions['queryQueue'],
+      // pglite-socket does not export the class that the queue replaces. The handler calls these methods only.
+      queryQueue: queue as unknown as PGLiteSocketHandlerOptions['queryQueue'],
       closeOnDetach: true,
     });
     sockets.set(handler.handlerId, socket);
