@@ -21,15 +21,9 @@ export class EmbeddingModelCheck {
     @Inject(DocumentsRepository) private readonly documents: DocumentsRepository,
   ) {}
 
-  /** True if a collection has vectors of another model. False while the served model is unknown. */
-  async isForeign(scope: { collection: string; owner?: string }): Promise<boolean> {
-    const model = await this.#model();
-    return model !== undefined && this.documents.hasOtherModel(scope, model);
-  }
-
   /** A sentence on the documents of other models; undefined if all documents are of the served model. Logs a new one. */
   async warning(): Promise<string | undefined> {
-    const model = await this.#model();
+    const model = await this.served();
     const others = model === undefined ? [] : await this.documents.otherModels(model);
     const warning = others.length > 0 ? describe(model!, others) : undefined;
     if (warning !== undefined && warning !== this.#logged) this.#logger.warn(warning);
@@ -37,8 +31,8 @@ export class EmbeddingModelCheck {
     return warning;
   }
 
-  /** The name of the served model, at most {@link modelLifeMs} old; an older one while the service does not answer. */
-  async #model(): Promise<string | undefined> {
+  /** The name of the served model; at most {@link modelLifeMs} old, an older one while the service does not answer. */
+  async served(): Promise<string | undefined> {
     if (performance.now() - this.#askedAt >= modelLifeMs) {
       this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
       await this.#asking;

@@ -87,11 +87,9 @@ export class RetrievalService {
     const parameters = decideParameters(given, this.defaults);
     const { collection = defaultCollection } = parameters;
     return this.metrics.measure('retrieve', async () => {
-      const isForeign =
-        parameters.search_type !== 'lexical' && (await this.models.isForeign({ collection, owner }));
-      const searchType = isForeign ? 'lexical' : parameters.search_type;
-      const documents = await this.chunks.search({
-        searchType,
+      const { hits, searchType, isForeign } = await this.chunks.find({
+        searchType: parameters.search_type,
+        embeddingModel: parameters.search_type === 'lexical' ? undefined : await this.models.served(),
         // Postgres would search for each word of a long text.
         query: query.slice(0, maxQueryCharacters),
         embedding,
@@ -112,7 +110,11 @@ export class RetrievalService {
         preferredDocuments,
         passages,
       });
-      return { documents, searchType, ...(isForeign && { degraded: 'embedding_model_changed' as const }) };
+      return {
+        documents: hits,
+        searchType,
+        ...(isForeign && { degraded: 'embedding_model_changed' as const }),
+      };
     });
   }
 

@@ -56,6 +56,30 @@ describe('ChunksRepository', () => {
     expect(list?.pages).toBeLessThanOrEqual(16);
   });
 
+  it('finds for queries that arrive together what each finds alone', async () => {
+    const searches = ['cats', 'every day', 'JavaScript of Node.js'].map((query, index) =>
+      search({ searchType: 'hybrid', query, embedding: vector(1, index, 0) }),
+    );
+    const alone = [];
+    for (const each of searches) alone.push(await storage.chunks.search(each));
+    expect(alone.map(([first]) => first?.text)).toEqual([
+      passages[1]!.text,
+      passages[1]!.text,
+      passages[3]!.text,
+    ]);
+    expect(await Promise.all(searches.map((each) => storage.chunks.search(each)))).toEqual(alone);
+  });
+
+  it('refuses one of the queries that arrive together', async () => {
+    const embedding = vector(0, 0, 0);
+    const [found, refused] = await Promise.allSettled([
+      storage.chunks.search(search({ embedding: vector(1, 0, 0) })),
+      storage.chunks.search(search({ embedding })),
+    ]);
+    expect(found).toMatchObject({ status: 'fulfilled', value: { length: 4 } });
+    expect(refused).toMatchObject({ status: 'rejected', reason: { param: 'embedding' } });
+  });
+
   it('finds by similarity, nearest first, scores falling', async () => {
     expect(await find({ k: 4 })).toEqual([0, 1, 2, 3]);
     const hits = await storage.chunks.search(search({ embedding: vector(2, 0, 0), k: 2 }));

@@ -83,12 +83,24 @@ export async function readSegments(
   dimensions: number,
 ): Promise<VectorSegment[]> {
   const prefix = segmentPrefix(collection, dimensions);
-  const rows = await transaction.query<{ name: string; rows: number; ready: boolean }>(
+  const rows = await transaction.query<SegmentRow>(
     `SELECT relname AS name, reltuples AS rows, indisvalid AS ready
      FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
      WHERE indrelid = 'chunks'::regclass AND starts_with(relname::text, $1)`,
     [prefix],
   );
+  return segmentsIn(rows, prefix);
+}
+
+/** An index of the catalog. */
+export interface SegmentRow {
+  name: string;
+  rows: number;
+  ready: boolean;
+}
+
+/** The segments of indexes whose names begin with the prefix. */
+export function segmentsIn(rows: readonly SegmentRow[], prefix: string): VectorSegment[] {
   return rows.map(({ name, rows: size, ready }) => {
     const [from = 0, to = 0] = name
       .slice(prefix.length)

@@ -54,6 +54,20 @@ function writeTogether(socket: Socket): void {
   setImmediate(() => socket.uncork());
 }
 
+/** The part of the scheduler that a connection uses. */
+function queueOf(scheduler: SessionScheduler, socket: Socket): HandlerQueue {
+  return {
+    enqueue: (clientId, bytes, onData) =>
+      scheduler.enqueue(clientId, bytes, (data) => {
+        writeTogether(socket);
+        onData(data);
+      }),
+    clearQueueForHandler: (clientId) => scheduler.clearQueueForHandler(clientId),
+    clearTransactionIfNeeded: (clientId) => scheduler.clearTransactionIfNeeded(clientId),
+    getQueueLength: () => scheduler.getQueueLength(),
+  };
+}
+
 /** Milliseconds until a client must have sent the password. */
 const passwordTimeoutMs = 60_000;
 
@@ -112,19 +126,9 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     });
   });
   const serve = (socket: Socket) => {
-    const queue: HandlerQueue = {
-      enqueue: (clientId, bytes, onData) =>
-        scheduler.enqueue(clientId, bytes, (data) => {
-          writeTogether(socket);
-          onData(data);
-        }),
-      clearQueueForHandler: (clientId) => scheduler.clearQueueForHandler(clientId),
-      clearTransactionIfNeeded: (clientId) => scheduler.clearTransactionIfNeeded(clientId),
-      getQueueLength: () => scheduler.getQueueLength(),
-    };
     const handler = new PGLiteSocketHandler({
       // pglite-socket does not export the class that the queue replaces. The handler calls these methods only.
-      queryQueue: queue as unknown as PGLiteSocketHandlerOptions['queryQueue'],
+      queryQueue: queueOf(scheduler, socket) as unknown as PGLiteSocketHandlerOptions['queryQueue'],
       closeOnDetach: true,
     });
     sockets.set(handler.handlerId, socket);

@@ -1,23 +1,40 @@
-import { invalidField, type Neighbour, type RetrievedDocument, type SearchType } from '#platform/contracts';
+import {
+  invalidField,
+  MegaNestError,
+  type Neighbour,
+  type RetrievedDocument,
+  type SearchType,
+} from '#platform/contracts';
 import type { Database } from '../database.js';
-import type { ChunkHit, ChunkSearch } from '../search/chunk-search.js';
+import type { ChunkHit, ChunkSearch, SearchResult } from '../search/chunk-search.js';
+import { readFacts } from '../search/collection-facts.js';
 import { findByWords } from '../search/lexical-search.js';
 import { selectDiverse } from '../search/maximal-marginal-relevance.js';
 import { fuse } from '../search/fusion.js';
 import { appendPassages, preferDocuments } from '../search/known-passages.js';
+import type { QueryTerms } from '../search/query-terms.js';
 import { findNearest, type NearestHit } from '../search/vector-search.js';
 import type { ChunkScope } from '../search/metadata-filter.js';
 import { findTitles, readDocument, type DocumentTitle } from './named-documents.js';
 import { findNeighbours, type NeighbourSearch } from '../search/neighbours.js';
 import type { Transaction } from '../transaction.js';
+import type { VectorSegment } from '../vector-segments.js';
 import { requireUsableVector } from '../vectors.js';
+import { GroupedCalls } from './grouped-calls.js';
 
-type Strategy = (transaction: Transaction, search: ChunkSearch) => Promise<ChunkHit[]>;
+/** A search, and what is known of its collection. */
+interface KnownSearch extends ChunkSearch {
+  segments: readonly VectorSegment[];
+  /** Of its query, where it compares words. */
+  terms?: QueryTerms | undefined;
+}
+
+type Strategy = (transaction: Transaction, search: KnownSearch) => Promise<ChunkHit[]>;
 
 const strategies: Record<SearchType, Strategy> = {
   lexical: async (transaction, search) => {
     const fetched = search.preferredDocuments?.length ? Math.max(search.fetchK, search.k) : search.k;
-    const hits = await findByWords(transaction, search, fetched);
+    const hits = await byWords(transaction, search, fetched);
     return preferDocuments(hits, search.preferredDocuments).slice(0, search.k);
   },
   similarity: (transaction, search) => nearest(transaction, search, search.k),
@@ -37,15 +54,31 @@ const strategies: Record<SearchType, Strategy> = {
   hybrid: async (transaction, search) => {
     const fetched = Math.max(search.fetchK, search.k);
     const similar = await nearest(transaction, search, fetched);
-    const lexical = await findByWords(transaction, search, fetched);
+    const lexical = await byWords(transaction, search, fetched);
     const fused = fuse({ lexical, similar }, search.fusion);
     return preferDocuments(fused, search.preferredDocuments).slice(0, search.k);
   },
 };
 
+const wordSearches: ReadonlySet<SearchType> = new Set(['lexical', 'hybrid']);
+
+/** Searches that share a transaction: a request has four queries at most. */
+const maxTogether = 8;
+/** Such transactions of a process: the connections of its pool. */
+const maxRunning = 4;
+
 /** Searches the chunks of stored documents. */
 export class ChunksRepository {
-  constructor(private readonly database: Database) {}
+  /** The queries of a request arrive together. They share a transaction, and what is read of their collection. */
+  readonly #searches: GroupedCalls<ChunkSearch, SearchResult>;
+
+  constructor(private readonly database: Database) {
+    this.#searches = new GroupedCalls({
+      maxRunning,
+      joins: joinsScope,
+      work: (searches) => database.transaction((transaction) => searchTogether(transaction, searches)),
+    });
+  }
 
   /**
    * Returns the best chunks for a search, best first, at most k, then the search's passages. Errors: invalid_request at `embedding` (missing,
@@ -53,17 +86,12 @@ export class ChunksRepository {
    * (missing), service_unavailable.
    */
   async search(search: ChunkSearch): Promise<ChunkHit[]> {
-    const strategy = strategies[search.searchType];
-    const hits = await this.database.transaction(async (transaction) =>
-      appendPassages(transaction, search, await strategy(transaction, search)),
-    );
-    return hits.map(({ id, text, score, similarity, metadata }) => ({
-      id,
-      text,
-      score,
-      ...(similarity !== undefined && { similarity }),
-      metadata,
-    }));
+    return (await this.find(search)).hits;
+  }
+
+  /** As {@link search}, by words if the collection has vectors of another model than the search's own. */
+  find(search: ChunkSearch): Promise<SearchResult> {
+    return this.#searches.call(search);
   }
 
   /** The documents that a search of the scope can find. Errors: service_unavailable. */
@@ -85,9 +113,56 @@ export class ChunksRepository {
   }
 }
 
+/** Searches of one scope share a transaction. */
+function joinsScope(): (search: ChunkSearch) => boolean {
+  let scope: string | undefined;
+  let count = 0;
+  return (search) => {
+    if (count === maxTogether || scopeOf(search) !== (scope ??= scopeOf(search))) return false;
+    count += 1;
+    return true;
+  };
+}
+
+const scopeOf = ({ collection, owner, searchType, embedding, embeddingModel }: ChunkSearch) =>
+  JSON.stringify([collection, owner, searchType, embedding?.length, embeddingModel]);
+
+/** Makes searches of one scope one after the other. A search that is refused does not end the others. */
+async function searchTogether(
+  transaction: Transaction,
+  searches: readonly ChunkSearch[],
+): Promise<(SearchResult | MegaNestError)[]> {
+  const typeOf = (isForeign: boolean): SearchType => (isForeign ? 'lexical' : searches[0]!.searchType);
+  const { segments, isForeign, terms } = await readFacts(transaction, searches, (facts) =>
+    wordSearches.has(typeOf(facts.isForeign)),
+  );
+  const searchType = typeOf(isForeign);
+  const results: (SearchResult | MegaNestError)[] = [];
+  for (const [index, search] of searches.entries()) {
+    try {
+      const found = await strategies[searchType](transaction, { ...search, segments, terms: terms[index] });
+      const hits = await appendPassages(transaction, search, found);
+      results.push({ hits: hits.map(withoutVector), searchType, isForeign });
+    } catch (error) {
+      // Postgres' own errors end the transaction.
+      if (!(error instanceof MegaNestError)) throw error;
+      results.push(error);
+    }
+  }
+  return results;
+}
+
+function withoutVector({ id, text, score, similarity, metadata }: ChunkHit): ChunkHit {
+  return { id, text, score, ...(similarity !== undefined && { similarity }), metadata };
+}
+
+async function byWords(transaction: Transaction, search: KnownSearch, limit: number): Promise<ChunkHit[]> {
+  return search.terms ? findByWords(transaction, search, search.terms, limit) : [];
+}
+
 async function nearest(
   transaction: Transaction,
-  search: ChunkSearch,
+  search: KnownSearch,
   limit: number,
   withVectors = false,
 ): Promise<NearestHit[]> {

@@ -167,18 +167,6 @@ export class DocumentsRepository {
     );
   }
 
-  /** Whether a collection has vectors of another embedding model. */
-  async hasOtherModel(
-    { collection, owner }: { collection: string; owner?: string },
-    model: string,
-  ): Promise<boolean> {
-    const [row] = await this.database.query<{ found: boolean }>(
-      `SELECT ${existsModel('<')} OR ${existsModel('>')} AS found`,
-      [collection, owner ?? null, model],
-    );
-    return row?.found === true;
-  }
-
   /** The documents with vectors of other embedding models, by model. Vector stores count as one collection. */
   async otherModels(model: string): Promise<OtherModel[]> {
     return this.database.query<OtherModel>(
@@ -207,11 +195,6 @@ export class DocumentsRepository {
     );
   }
 }
-
-/** Whether a collection has a model before or after the given one: a range of an index, not all of its documents. */
-const existsModel = (comparison: '<' | '>') =>
-  `EXISTS (SELECT FROM documents WHERE collection = $1 AND owner IS NOT DISTINCT FROM $2
-     AND embedding_model ${comparison} $3 AND pending_since IS NULL AND chunk_count > 0)`;
 
 /** Groups chunks into parts of one transaction each, checks their vectors, and reports each batch. */
 async function* partsOf(

@@ -17,6 +17,8 @@ export interface ChunkSearch {
   query: string;
   /** Required by all methods except `lexical`. */
   embedding?: Float32Array;
+  /** The model of the embedding. A collection with vectors of another model is searched by words. */
+  embeddingModel?: string;
   collection: string;
   /** Owner of the vector store; only the owner finds chunks that have an owner. */
   owner?: string;
@@ -40,6 +42,14 @@ export interface ChunkSearch {
   preferredDocuments?: readonly string[];
   /** Ids of chunks that follow the found ones, if the search may return them. */
   passages?: readonly string[];
+}
+
+/** What a search found, best first, and how it was made. */
+export interface SearchResult {
+  hits: ChunkHit[];
+  searchType: SearchType;
+  /** It was made by words, since the collection has vectors of another model. */
+  isForeign: boolean;
 }
 
 /**

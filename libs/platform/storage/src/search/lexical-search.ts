@@ -2,7 +2,7 @@ import { SqlParameters, type Transaction } from '../transaction.js';
 import type { ChunkHit } from './chunk-search.js';
 import { chunkCondition } from './metadata-filter.js';
 import { growthShare } from './word-counts.js';
-import { conditionsOf, readTerms, type LexicalQuery, type QueryTerms, type Term } from './query-terms.js';
+import { conditionsOf, type LexicalQuery, type QueryTerms, type Term } from './query-terms.js';
 
 /** BM25's saturation of repeated words and normalization by length; measured in docs/benchmarks.md. */
 const saturation = 0.6;
@@ -25,9 +25,9 @@ const pairedTerms = 3;
 export async function findByWords(
   transaction: Transaction,
   query: LexicalQuery,
+  known: QueryTerms,
   limit: number,
 ): Promise<ChunkHit[]> {
-  const known = await readTerms(transaction, query);
   const found = new Map<string, ChunkHit>();
   for (const selection of known.chunks > 0 ? selectionsOf(known.terms) : []) {
     const { text, parameters } = scoringStatement(query, { ...known, selection: selection.condition, limit });

@@ -3,7 +3,6 @@ import {
   coverOf,
   quoteLiteral,
   rangeCondition,
-  readSegments,
   type ArrivalRange,
   type VectorSegment,
 } from '../vector-segments.js';
@@ -11,7 +10,8 @@ import { decodeVectorColumn, encodeVectorParameter, vectorIndexOf } from '../vec
 import type { ChunkHit } from './chunk-search.js';
 import { chunkCondition, type ChunkScope } from './metadata-filter.js';
 
-type VectorQuery = ChunkScope & { embedding: Float32Array };
+/** `segments`: the collection's ranges with an index for vectors of this width. */
+type VectorQuery = ChunkScope & { embedding: Float32Array; segments: readonly VectorSegment[] };
 
 /** A hit, with its vector if requested. */
 export interface NearestHit extends ChunkHit {
@@ -36,7 +36,7 @@ export async function findNearest(
   limit: number,
   withVectors = false,
 ): Promise<NearestHit[]> {
-  const cover = coverOf(await readSegments(transaction, query.collection, query.embedding.length));
+  const cover = coverOf(query.segments);
   const usesIndexes = cover.length > 0 && !(await isRare(transaction, query, cover));
   const indexed = usesIndexes ? await searchSegments(transaction, query, cover, limit) : [];
   const incomplete = cover.filter((_segment, index) => (indexed[index]?.length ?? 0) < limit);
