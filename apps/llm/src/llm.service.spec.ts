@@ -60,11 +60,12 @@ function serve(
   tokens: string[],
   remote: Partial<Pick<LlmGenerator, 'check'>> = {},
   answerer?: ExtractiveAnswerer,
+  more: Partial<LlmSettings> = {},
 ) {
   const generator = Object.assign(new FakeGenerator(tokens), remote);
   const metrics = new Metrics('llm');
   const health = new HealthRegistry({ service: 'llm', title: '', description: '' });
-  const service = new LlmService(generator, settings, metrics, health, answerer);
+  const service = new LlmService(generator, { ...settings, ...more }, metrics, health, answerer);
   const stream = (request: Partial<GenerateRequest> = {}) => {
     const messages = [{ role: 'user' as const, content: 'When is tea?' }];
     return service.generate({ messages, ...request }, new AbortController().signal);
@@ -143,6 +144,19 @@ describe('LlmService', () => {
     expect(remote.chunks.map(({ text }) => text)).toEqual(pieces);
     const local = await serve(pieces).collect();
     expect(local.chunks.map(({ text }) => text)).toEqual(['word', ' ', 'two', ' words', ' ', 'end']);
+  });
+
+  it('does not give instructions to a model that does not follow them, however long they are', async () => {
+    const { collect, generator } = serve(['Hello!'], {}, undefined, { writes: false });
+    const question = { role: 'user' as const, content: 'When is tea?' };
+    const instructions = ['system' as const, 'developer' as const].map((role) => ({
+      role,
+      content: 'Be brief.',
+    }));
+    await collect({ messages: [...instructions, question] });
+    expect(generator.request?.messages).toEqual([question]);
+    await collect({ messages: [{ role: 'system', content: 'Alone.' }] });
+    expect(generator.request?.messages).toEqual([{ role: 'system', content: 'Alone.' }]);
   });
 
   it("fills in the profile's parameters, and keeps an explicit 0", async () => {

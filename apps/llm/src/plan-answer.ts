@@ -74,7 +74,7 @@ export async function planAnswer(
   const ofCaller = withoutUndefined(given);
   const form = formOf(constraint);
   const plain = { ...settings.parameters, ...ofCaller };
-  const turns = messages.map(withKnownRole);
+  const turns = readTurns(messages.map(withKnownRole), settings);
   const callOptions = callOptionsOf(request, settings, generator);
   const plan = (
     prompt: readonly ChatMessage[],
@@ -117,6 +117,13 @@ export async function planAnswer(
     citablePassage(number, parts ?? documents.filter(({ id }) => id === documentId)),
   );
   return plan(prompt.messages, parameters, checking(passages));
+}
+
+/** A model that follows no instructions does not get them: they would only fill its context. */
+function readTurns(turns: ChatMessage[], { writes }: LlmSettings): ChatMessage[] {
+  if (writes !== false) return turns;
+  const read = turns.filter(({ role }) => role !== 'system' && role !== 'developer');
+  return read.length > 0 ? read : turns;
 }
 
 /** The check of the citations of an answer from these passages. */
