@@ -23,7 +23,14 @@ import { ChatPage } from '../chat/chat-page';
 import { ConversationList } from '../chat/conversation-list';
 import { startLanguage, useText, chooseLanguage, languages, useLanguage, type Language } from '../i18n/text';
 import { MenuButton } from '../shared/components';
-import { IconFiles, IconMessageCircle, IconActivity, IconPlus, IconTopologyStar3 } from '../shared/icons';
+import {
+  IconFiles,
+  IconMessageCircle,
+  IconActivity,
+  IconPlug,
+  IconPlus,
+  IconTopologyStar3,
+} from '../shared/icons';
 import { useRoute, hrefOf, navigate, type Route } from '../shared/router';
 import { ErrorBoundary } from './error-boundary';
 import { KeyGate } from './key-gate';
@@ -31,6 +38,7 @@ import { KeyGate } from './key-gate';
 const DocumentsPage = lazy(() => import('../documents/documents-page'));
 const PipelinesPage = lazy(() => import('../pipelines/pipelines-page'));
 const SystemPage = lazy(() => import('../system/system-page'));
+const ConnectDrawer = lazy(() => import('../connect/connect-drawer'));
 
 /** Colors and sizes of the app. The page itself never scrolls, so that a dialog does not need to lock its scrolling. */
 const theme = createTheme({
@@ -79,6 +87,16 @@ function Shell(): ReactElement {
   });
   const [opened, menu] = useDisclosure(false);
   const { close } = menu;
+  const [connecting, connect] = useDisclosure(false);
+  const sidebar = (
+    <Sidebar
+      route={route}
+      connect={() => {
+        close();
+        connect.open();
+      }}
+    />
+  );
   useEffect(close, [route.page, route.id, close]);
   const burger = wide ? null : (
     <Burger size="sm" opened={opened} onClick={menu.toggle} aria-label={t('menu')} />
@@ -86,7 +104,7 @@ function Shell(): ReactElement {
   return (
     <div className="shell">
       {wide ? (
-        <Sidebar route={route} />
+        sidebar
       ) : (
         <Drawer
           opened={opened}
@@ -96,7 +114,7 @@ function Shell(): ReactElement {
           classNames={{ content: 'menu', header: 'menu-head', body: 'drawer' }}
           closeButtonProps={{ 'aria-label': t('close') }}
         >
-          <Sidebar route={route} />
+          {sidebar}
         </Drawer>
       )}
       <main className="page">
@@ -108,6 +126,7 @@ function Shell(): ReactElement {
           </MenuButton>
         </Suspense>
       </main>
+      <Suspense>{connecting && <ConnectDrawer close={connect.close} />}</Suspense>
     </div>
   );
 }
@@ -126,8 +145,8 @@ const places = [
   { page: 'system', Icon: IconActivity },
 ] as const;
 
-/** The sidebar: links to the pages, the conversations and the language. */
-function Sidebar({ route }: { route: Route }): ReactElement {
+/** The sidebar: links to the pages, the conversations, how to connect other programs, and the language. */
+function Sidebar({ route, connect }: { route: Route; connect: () => void }): ReactElement {
   const t = useText();
   return (
     <aside className="sidebar" aria-label={t('menu')}>
@@ -152,6 +171,9 @@ function Sidebar({ route }: { route: Route }): ReactElement {
         {t('newChat')}
       </Button>
       <ConversationList active={route.page === 'chat' ? route.id : undefined} />
+      <Button variant="default" size="xs" leftSection={<IconPlug size={16} />} onClick={connect}>
+        {t('connect')}
+      </Button>
       <Footer />
     </aside>
   );
