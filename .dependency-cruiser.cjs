@@ -4,7 +4,7 @@
  */
 const leaf = ['platform/contracts', 'platform/foundation', 'engine/webassembly'];
 const kits = {
-  'platform/service-kit': [],
+  'platform/service-kit': ['platform/messaging'],
   'platform/messaging': [],
   'platform/storage': [],
   'platform/dag': [],
@@ -84,7 +84,7 @@ module.exports = {
       from: { path: libs(apiKits) },
       to: {
         path: '^libs/',
-        pathNot: libs([...apiKits, 'platform/service-kit', 'platform/messaging', ...leaf]),
+        pathNot: libs([...apiKits, 'api/openai-api', 'platform/service-kit', 'platform/messaging', ...leaf]),
       },
     },
     { name: 'no-lib-imports-an-app', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },

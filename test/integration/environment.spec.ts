@@ -4,16 +4,16 @@ import type { ServiceName } from '#platform/local-stack';
 import { repositoryRoot } from '#platform/testing';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { asrEnvironmentSchema } from '../../apps/asr/src/asr.service.js';
+import { asrEnvironmentSchema } from '../../apps/asr/src/asr.environment.js';
 import { dataprepEnvironmentSchema } from '../../apps/dataprep/src/dataprep.environment.js';
-import { embeddingEnvironmentSchema } from '../../apps/embedding/src/embedding.service.js';
+import { embeddingEnvironmentSchema } from '../../apps/embedding/src/embedding.environment.js';
 import { gatewayEnvironmentSchema } from '../../apps/gateway/src/config/gateway.environment.js';
-import { guardrailEnvironmentSchema } from '../../apps/guardrail/src/guardrail.service.js';
+import { guardrailEnvironmentSchema } from '../../apps/guardrail/src/guardrail.environment.js';
 import { launcherEnvironmentSchema } from '../../apps/launcher/src/environment.js';
 import { llmEnvironmentSchema } from '../../apps/llm/src/llm.environment.js';
-import { rerankingEnvironmentSchema } from '../../apps/reranking/src/reranking.service.js';
+import { rerankingEnvironmentSchema } from '../../apps/reranking/src/reranking.environment.js';
 import { retrievalEnvironmentSchema } from '../../apps/retrieval/src/retrieval.environment.js';
-import { ttsEnvironmentSchema } from '../../apps/tts/src/tts.service.js';
+import { ttsEnvironmentSchema } from '../../apps/tts/src/tts.environment.js';
 import { readComposeFile } from '../support/compose-file.js';
 
 /** A variable that a schema does not know is ignored, so a misspelled one shows only here. */

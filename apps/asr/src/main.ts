@@ -1,22 +1,46 @@
-import { serveLiveAudio } from '#api/audio-api';
-import { RpcServer } from '#platform/messaging';
-import { readEnvironment, runMain, startService } from '#platform/service-kit';
+import {
+  AsrController,
+  AudioController,
+  audioLimits,
+  audioLimitsOf,
+  serveLiveAudio,
+  ServedModelController,
+  Transcription,
+} from '#api/audio-api';
+import { describeAsrModel } from '#platform/contracts';
+import { modelService, runService } from '#platform/service-kit';
 import multipart from '@fastify/multipart';
-import { asrEnvironmentSchema } from './asr.service.js';
-import { AsrModule, identity } from './asr.module.js';
+import { asrEnvironmentSchema } from './asr.environment.js';
+import { AsrRpcController } from './asr.rpc.controller.js';
+import { AsrService } from './asr.service.js';
+import { LocalTranscription } from './local-transcription.js';
+import { openTranscriber } from './open-transcriber.js';
 
-await runMain(() => {
-  const environment = readEnvironment(asrEnvironmentSchema);
-  return startService({
-    identity,
+await runService(
+  modelService({
+    identity: {
+      service: 'asr',
+      title: 'opea_service@asr',
+      description: 'Transcribes audio files.',
+      wrongMethodTexts: { '/v1/asr': 'The request of ASR fails.' },
+    },
+    environment: asrEnvironmentSchema,
+    port: ({ ASR_PORT }) => ASR_PORT,
     loadsModel: true,
-    environment,
-    port: environment.ASR_PORT,
-    module: AsrModule.register(environment),
-    transport: RpcServer,
-    configure: async (app) => {
+    configure: async (app, environment) => {
       await app.register(multipart);
       await serveLiveAudio(app, environment);
     },
-  });
-});
+    open: openTranscriber,
+    probe: (transcriber, signal) => transcriber.check(signal),
+    describe: describeAsrModel,
+    parts: (environment) => ({
+      controllers: [AsrController, AudioController, ServedModelController, AsrRpcController],
+      providers: [
+        { provide: audioLimits, useValue: audioLimitsOf(environment) },
+        AsrService,
+        { provide: Transcription, useClass: LocalTranscription },
+      ],
+    }),
+  }),
+);

@@ -7,12 +7,10 @@ import {
   uploadLimits,
   uploadLimitsOf,
 } from '#api/dataprep-api';
-import { MessagingModule, ObjectStore, RpcClient, MessagingConnection } from '#platform/messaging';
+import { ObjectStore, RpcClient, MessagingConnection } from '#platform/messaging';
 import {
-  messagingOptions,
   loadProfile,
   Metrics,
-  ServiceKitModule,
   databaseOptions,
   Drain,
   HealthRegistry,
@@ -64,10 +62,6 @@ export class DataprepModule {
   static register(environment: DataprepEnvironment): DynamicModule {
     return {
       module: DataprepModule,
-      imports: [
-        ServiceKitModule.register(identity),
-        MessagingModule.register(messagingOptions(identity, environment)),
-      ],
       controllers: [IngestController, CatalogController, DataprepRpcController],
       providers: [
         {

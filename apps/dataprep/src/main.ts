@@ -1,21 +1,16 @@
 import { acceptUrlencodedIngests } from '#api/dataprep-api';
-import { RpcServer } from '#platform/messaging';
-import { readEnvironment, runMain, startService } from '#platform/service-kit';
+import { runService } from '#platform/service-kit';
 import multipart from '@fastify/multipart';
 import { dataprepEnvironmentSchema } from './dataprep.environment.js';
 import { DataprepModule, identity } from './dataprep.module.js';
 
-await runMain(() => {
-  const environment = readEnvironment(dataprepEnvironmentSchema);
-  return startService({
-    identity,
-    environment,
-    port: environment.DATAPREP_PORT,
-    module: DataprepModule.register(environment),
-    transport: RpcServer,
-    configure: async (app) => {
-      await app.register(multipart);
-      acceptUrlencodedIngests(app);
-    },
-  });
+await runService({
+  identity,
+  environment: dataprepEnvironmentSchema,
+  port: ({ DATAPREP_PORT }) => DATAPREP_PORT,
+  module: (environment) => DataprepModule.register(environment),
+  configure: async (app) => {
+    await app.register(multipart);
+    acceptUrlencodedIngests(app);
+  },
 });

@@ -1,7 +1,6 @@
 import type { EmbedOptions, Embedder } from '#engine/encoders';
-import { HealthRegistry, Metrics } from '#platform/service-kit';
+import { Metrics, ServedModel } from '#platform/service-kit';
 import { expect, it } from 'vitest';
-import { identity } from './embedding.module.js';
 import { EmbeddingService } from './embedding.service.js';
 
 it('embeds many inputs as bulk work, which a query overtakes', async () => {
@@ -14,7 +13,10 @@ it('embeds many inputs as bulk work, which a query overtakes', async () => {
     },
     close: () => Promise.resolve(),
   };
-  const service = new EmbeddingService(embedder, new Metrics('embedding'), new HealthRegistry(identity));
+  const service = new EmbeddingService(
+    new ServedModel(embedder, ({ info }) => info),
+    new Metrics('embedding'),
+  );
   const { signal } = new AbortController();
   await service.embed({ inputs: ['a question'] }, { signal });
   await service.embed({ inputs: ['a text of an ingest'] }, { signal, priority: 'bulk' });

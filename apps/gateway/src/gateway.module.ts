@@ -1,5 +1,4 @@
-import { MessagingModule } from '#platform/messaging';
-import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#platform/service-kit';
+import type { ServiceIdentity } from '#platform/service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AnthropicModule } from './anthropic/anthropic.module.js';
 import { AudioModule } from './audio/audio.module.js';
@@ -44,8 +43,6 @@ export class GatewayModule {
     return {
       module: GatewayModule,
       imports: [
-        ServiceKitModule.register(identity),
-        MessagingModule.register(messagingOptions(identity, environment)),
         ConfigModule.register(environment),
         DatabaseModule,
         AnthropicModule,

@@ -1,15 +1,7 @@
 import { serveLiveAudio } from '#api/audio-api';
 import { MegaNestError } from '#platform/contracts';
 import { acceptUrlencodedIngests } from '#api/dataprep-api';
-import { RpcServer } from '#platform/messaging';
-import {
-  needsKeys,
-  ownerOf,
-  probePaths,
-  readEnvironment,
-  runMain,
-  startService,
-} from '#platform/service-kit';
+import { needsKeys, ownerOf, probePaths, runService } from '#platform/service-kit';
 import { RateCountsRepository } from '#platform/storage';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
@@ -22,16 +14,12 @@ import { GatewayModule, identity } from './gateway.module.js';
 import { serveResponseSockets } from './responses/websocket/response-sockets.js';
 import { serveWeb } from './web/serve-web.js';
 
-await runMain(() => {
-  const environment = readEnvironment(gatewayEnvironmentSchema);
-  return startService({
-    identity,
-    environment,
-    port: environment.GATEWAY_PORT,
-    module: GatewayModule.register(environment),
-    transport: RpcServer,
-    configure: (app) => configure(app, environment),
-  });
+await runService({
+  identity,
+  environment: gatewayEnvironmentSchema,
+  port: ({ GATEWAY_PORT }) => GATEWAY_PORT,
+  module: (environment) => GatewayModule.register(environment),
+  configure,
 });
 
 async function configure(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {

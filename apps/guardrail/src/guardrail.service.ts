@@ -6,19 +6,9 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#platform/contracts';
-import { loadClassifier, type Classifier } from '#engine/encoders';
-import { openRemoteClassifier } from '#engine/remote-engines';
-import {
-  announceModel,
-  baseEnvironmentSchema,
-  HealthRegistry,
-  loadProfile,
-  Metrics,
-  modelOptions,
-  portSchema,
-} from '#platform/service-kit';
+import type { Classifier } from '#engine/encoders';
+import { HealthRegistry, Metrics } from '#platform/service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { z } from 'zod';
 import { judgeScores } from './model/judge-scores.js';
 import type { LabelRule } from './rules/compile-rules.js';
 import { judgeText, withoutDisguise } from './rules/judge-text.js';
@@ -26,18 +16,6 @@ import { RuleFile } from './rules/rule-file.js';
 
 /** Injection token of the loaded classifier; undefined without a configured classifier. */
 export const classifierToken = Symbol('classifier');
-
-/**
- * Loads the configured classifier, or connects to its engine; undefined without a configured classifier. Errors: an
- * Error with the failed part and the reason.
- */
-export async function openClassifier(environment: GuardrailEnvironment): Promise<Classifier | undefined> {
-  const { TEI_GUARDRAIL_ENDPOINT: endpoint, TEI_API_KEY: apiKey, GUARDRAIL_MODEL_ID: model } = environment;
-  if (endpoint) return openRemoteClassifier({ endpoint, apiKey });
-  if (!model) return undefined;
-  const options = modelOptions(environment, loadProfile(environment.MEGANEST_PROFILE), model);
-  return announceModel(await loadClassifier(model, options));
-}
 
 /** Judges texts by the active rules, then by the classifier, for requests over HTTP and NATS. */
 @Injectable()
@@ -110,16 +88,3 @@ function describe({ current: { rules, labels, revision }, problem }: RuleFile): 
   const inForce = `${rules.length + labels.length} rules in force (${revision})`;
   return problem === undefined ? inForce : `${inForce}; the current file is not in force: ${problem}`;
 }
-
-export const guardrailEnvironmentSchema = baseEnvironmentSchema.extend({
-  GUARDRAIL_PORT: portSchema.default(9090),
-  /** The file of the rules; relative to the project. */
-  GUARDRAIL_RULES: z.string().default('guardrails/default.yaml'),
-  /** A classifier in addition to the rules: a bundled name, a local directory or a hub id; default: no classifier. */
-  GUARDRAIL_MODEL_ID: z.string().optional(),
-  /** A Text Embeddings Inference server with a classifier, to use in place of a local model. */
-  TEI_GUARDRAIL_ENDPOINT: z.url().optional(),
-  /** Sent to that server as a bearer token. */
-  TEI_API_KEY: z.string().optional(),
-});
-export type GuardrailEnvironment = z.infer<typeof guardrailEnvironmentSchema>;

@@ -1,16 +1,16 @@
-import { RpcServer } from '#platform/messaging';
-import { readEnvironment, runMain, startService } from '#platform/service-kit';
-import { guardrailEnvironmentSchema } from './guardrail.service.js';
-import { GuardrailModule, identity } from './guardrail.module.js';
+import { runService } from '#platform/service-kit';
+import { guardrailEnvironmentSchema } from './guardrail.environment.js';
+import { GuardrailModule } from './guardrail.module.js';
 
-await runMain(() => {
-  const environment = readEnvironment(guardrailEnvironmentSchema);
-  return startService({
-    identity,
-    loadsModel: true,
-    environment,
-    port: environment.GUARDRAIL_PORT,
-    module: GuardrailModule.register(environment),
-    transport: RpcServer,
-  });
+await runService({
+  identity: {
+    service: 'guardrail',
+    title: 'opea_service@guardrail',
+    description:
+      'Judges questions of users and answers of models by the rules of a file and by a classifier model.',
+  },
+  environment: guardrailEnvironmentSchema,
+  port: ({ GUARDRAIL_PORT }) => GUARDRAIL_PORT,
+  loadsModel: true,
+  module: (environment) => GuardrailModule.register(environment),
 });

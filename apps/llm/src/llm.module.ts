@@ -1,11 +1,5 @@
-import { MessagingModule, RpcClient } from '#platform/messaging';
-import {
-  loadProfile,
-  messagingOptions,
-  Metrics,
-  ServiceKitModule,
-  type ServiceIdentity,
-} from '#platform/service-kit';
+import { RpcClient } from '#platform/messaging';
+import { loadProfile, Metrics, type ServiceIdentity } from '#platform/service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { EngineRegistry } from './engines/engine-registry.js';
 import { EnginesRpcController } from './engines/engines.rpc.controller.js';
@@ -39,10 +33,6 @@ export class LlmModule {
     const profile = loadProfile(environment.MEGANEST_PROFILE);
     return {
       module: LlmModule,
-      imports: [
-        ServiceKitModule.register(identity),
-        MessagingModule.register(messagingOptions(identity, environment)),
-      ],
       controllers: [
         LlmController,
         EnginesRpcController,

@@ -1,16 +1,11 @@
-import { RpcServer } from '#platform/messaging';
-import { readEnvironment, runMain, startService } from '#platform/service-kit';
+import { runService } from '#platform/service-kit';
 import { llmEnvironmentSchema } from './llm.environment.js';
 import { identity, LlmModule } from './llm.module.js';
 
-await runMain(() => {
-  const environment = readEnvironment(llmEnvironmentSchema);
-  return startService({
-    identity,
-    loadsModel: true,
-    environment,
-    port: environment.LLM_PORT,
-    module: LlmModule.register(environment),
-    transport: RpcServer,
-  });
+await runService({
+  identity,
+  environment: llmEnvironmentSchema,
+  port: ({ LLM_PORT }) => LLM_PORT,
+  loadsModel: true,
+  module: (environment) => LlmModule.register(environment),
 });

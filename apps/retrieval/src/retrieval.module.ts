@@ -7,15 +7,8 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#platform/contracts';
-import { MessagingModule, RpcHandler } from '#platform/messaging';
-import {
-  databaseOptions,
-  HealthRegistry,
-  loadProfile,
-  messagingOptions,
-  ServiceKitModule,
-  type ServiceIdentity,
-} from '#platform/service-kit';
+import { RpcHandler } from '#platform/messaging';
+import { databaseOptions, HealthRegistry, loadProfile, type ServiceIdentity } from '#platform/service-kit';
 import { ChunksRepository, Database, DocumentsRepository, openMigratedDatabase } from '#platform/storage';
 import {
   Controller,
@@ -99,10 +92,6 @@ export class RetrievalModule {
   static register(environment: RetrievalEnvironment): DynamicModule {
     return {
       module: RetrievalModule,
-      imports: [
-        ServiceKitModule.register(identity),
-        MessagingModule.register(messagingOptions(identity, environment)),
-      ],
       controllers: [RetrievalController, RetrievalRpcController],
       providers: [
         {

@@ -8,6 +8,7 @@ export {
   Transcription,
   type TranscriptionRequest,
 } from './transcription.js';
+export { ServedModelController } from './served-model.controller.js';
 export { TtsController } from './tts.controller.js';
 export { VoicesController } from './voices.controller.js';
 export { SpeechController, beginSpeech, finishSpeech, Synthesis, type SpeechRequest } from './speech.js';

@@ -1,4 +1,6 @@
 export { runMain, startService, type ServiceOptions } from './bootstrap.js';
+export { runService, type ServiceDefinition } from './run-service.js';
+export { modelService, ServedModel, type Model, type ModelServiceDefinition } from './model-service.js';
 export {
   baseEnvironmentSchema,
   booleanSchema,

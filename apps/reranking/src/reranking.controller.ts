@@ -1,12 +1,4 @@
-import {
-  describeRerankingModel,
-  isOtherModel,
-  rerank,
-  type ModelInfo,
-  type ParsedRequestOf,
-  type ReplyOf,
-} from '#platform/contracts';
-import { MessagingModule, RpcHandler, type RpcContext } from '#platform/messaging';
+import { isOtherModel } from '#platform/contracts';
 import {
   plainRerankOperation,
   plainRerankSchema,
@@ -19,18 +11,8 @@ import {
   type PlainRerankRequest,
   type RerankRequest,
 } from '#api/openai-api';
-import {
-  ApiOperation,
-  Call,
-  loadProfile,
-  messagingOptions,
-  SchemaPipe,
-  ServiceKitModule,
-  setIgnored,
-  type HttpCall,
-  type ServiceIdentity,
-} from '#platform/service-kit';
-import { Body, Controller, HttpCode, Inject, Module, Post, Res, type DynamicModule } from '@nestjs/common';
+import { ApiOperation, Call, SchemaPipe, setIgnored, type HttpCall } from '#platform/service-kit';
+import { Body, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import {
   referenceAnswer,
@@ -42,13 +24,7 @@ import {
   type ReferenceRequest,
   type SpecRequest,
 } from './reranking.requests.js';
-import {
-  openReranker,
-  rerankerToken,
-  RerankingService,
-  rerankingSettings,
-  type RerankingEnvironment,
-} from './reranking.service.js';
+import { RerankingService } from './reranking.service.js';
 
 @Controller()
 export class RerankingController {
@@ -111,7 +87,7 @@ export class RerankingController {
 
   /** OPEA's clients send the model of their own engine. The one model of this service ranks, and says so. */
   #noteModel({ model }: { model?: string | null }, reply: FastifyReply): void {
-    if (isOtherModel(model, this.reranking.model.id)) setIgnored(reply, ['model']);
+    if (isOtherModel(model, this.reranking.modelId)) setIgnored(reply, ['model']);
   }
 
   private rerankOpea(body: ReferenceRequest | SpecRequest, call: HttpCall) {
@@ -121,48 +97,5 @@ export class RerankingController {
     const scores = retrieved_docs.flatMap(({ score }) => (typeof score === 'number' ? [score] : []));
     const all = scores.length === texts.length ? scores : undefined;
     return this.reranking.rerank({ query, texts, scores: all, top_n, fusion }, call.signal);
-  }
-}
-
-@Controller()
-export class RerankingRpcController {
-  constructor(@Inject(RerankingService) private readonly reranking: RerankingService) {}
-
-  @RpcHandler(rerank)
-  rerank(request: ParsedRequestOf<typeof rerank>, context: RpcContext): Promise<ReplyOf<typeof rerank>> {
-    return this.reranking.rerank(request, context.signal);
-  }
-
-  @RpcHandler(describeRerankingModel)
-  describe(): ModelInfo {
-    return this.reranking.model;
-  }
-}
-
-export const identity: ServiceIdentity = {
-  service: 'reranking',
-  title: 'opea_service@reranking',
-  description: 'Ranks passages by their relevance to a question.',
-  // The specification repeats the text of its ASR page here.
-  wrongMethodTexts: { '/v1/rag_reranking': 'The request of ASR fails.' },
-};
-
-@Module({})
-export class RerankingModule {
-  static register(environment: RerankingEnvironment): DynamicModule {
-    const profile = loadProfile(environment.MEGANEST_PROFILE);
-    return {
-      module: RerankingModule,
-      imports: [
-        ServiceKitModule.register(identity),
-        MessagingModule.register(messagingOptions(identity, environment)),
-      ],
-      controllers: [RerankingController, RerankingRpcController],
-      providers: [
-        { provide: rerankerToken, useFactory: () => openReranker(environment, profile) },
-        { provide: rerankingSettings, useValue: profile.reranking },
-        RerankingService,
-      ],
-    };
   }
 }

@@ -2,7 +2,8 @@ import { loadProfile, readEnvironment } from '#platform/service-kit';
 import { createTemporaryDirectory } from '#platform/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HubServer } from '../../../test/support/hub-server.js';
-import { asrEnvironmentSchema, openTranscriber } from './asr.service.js';
+import { asrEnvironmentSchema } from './asr.environment.js';
+import { openTranscriber } from './open-transcriber.js';
 
 let folder: { path: string; remove(): Promise<void> };
 let hub: HubServer;

@@ -1,15 +1,4 @@
-import {
-  decodeVectors,
-  describeEmbeddingModel,
-  embed,
-  isOtherModel,
-  tokensBounds,
-  tooLongToEmbed,
-  type ModelInfo,
-  type ParsedRequestOf,
-  type ReplyOf,
-} from '#platform/contracts';
-import { MessagingModule, RpcHandler, type RpcContext } from '#platform/messaging';
+import { decodeVectors, isOtherModel, tokensBounds, tooLongToEmbed } from '#platform/contracts';
 import {
   embeddingRequestSchema,
   embeddingResponse,
@@ -17,41 +6,11 @@ import {
   type EmbeddingRequest,
   type EmbeddingResponse,
 } from '#api/openai-api';
-import {
-  ApiOperation,
-  BodyBounds,
-  Call,
-  messagingOptions,
-  SchemaPipe,
-  ServiceKitModule,
-  setIgnored,
-  type HttpCall,
-  type ServiceIdentity,
-} from '#platform/service-kit';
-import { Body, Controller, HttpCode, Inject, Module, Post, Res, type DynamicModule } from '@nestjs/common';
+import { ApiOperation, BodyBounds, Call, SchemaPipe, setIgnored, type HttpCall } from '#platform/service-kit';
+import { Body, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import {
-  embedderToken,
-  EmbeddingService,
-  openEmbedder,
-  type EmbeddingEnvironment,
-} from './embedding.service.js';
-
-@Controller()
-export class EmbeddingRpcController {
-  constructor(@Inject(EmbeddingService) private readonly embedding: EmbeddingService) {}
-
-  @RpcHandler(embed)
-  embed(request: ParsedRequestOf<typeof embed>, context: RpcContext): Promise<ReplyOf<typeof embed>> {
-    return this.embedding.embed(request, context);
-  }
-
-  @RpcHandler(describeEmbeddingModel)
-  describe(): ModelInfo {
-    return this.embedding.model;
-  }
-}
+import { EmbeddingService } from './embedding.service.js';
 
 /** The request body of Text Embeddings Inference. */
 const teiRequestSchema = z.object({
@@ -81,7 +40,7 @@ export class EmbeddingController {
   ): Promise<EmbeddingResponse> {
     const { inputs, dimensions, input_type, encoding_format, model } = body;
     // OPEA's clients send the model of their own engine. The one model of this service answers.
-    if (isOtherModel(model, this.embedding.model.id)) setIgnored(reply, ['model']);
+    if (isOtherModel(model, this.embedding.modelId)) setIgnored(reply, ['model']);
     return embeddingResponse(
       await this.embedding.embed({ inputs, dimensions, input_type }, call),
       encoding_format,
@@ -103,27 +62,5 @@ export class EmbeddingController {
     const input_type = name ? (name === 'query' ? 'query' : 'document') : undefined;
     const reply = await this.embedding.embed({ inputs, truncate, input_type }, call);
     return decodeVectors(reply.vectors, reply.dimensions).map((vector) => [...vector]);
-  }
-}
-
-export const identity: ServiceIdentity = {
-  service: 'embedding',
-  title: 'opea_service@embedding',
-  description: 'Turns texts into vectors.',
-  wrongMethodTexts: { '/v1/embeddings': 'The request of getting embedding vector fails.' },
-};
-
-@Module({})
-export class EmbeddingModule {
-  static register(environment: EmbeddingEnvironment): DynamicModule {
-    return {
-      module: EmbeddingModule,
-      imports: [
-        ServiceKitModule.register(identity),
-        MessagingModule.register(messagingOptions(identity, environment)),
-      ],
-      controllers: [EmbeddingController, EmbeddingRpcController],
-      providers: [{ provide: embedderToken, useFactory: () => openEmbedder(environment) }, EmbeddingService],
-    };
   }
 }
