@@ -17,6 +17,7 @@ import { z } from 'zod';
 import type { ChatRun } from '../chat/chat-model.js';
 import { setStepHeaders } from '../chat/chat-reply.js';
 import { ChatService } from '../chat/chat.service.js';
+import { ModelDirectory } from '../chat/model-directory.js';
 import { MessageParts } from '../chat/message-parts.js';
 import { anthropicError } from './anthropic-errors.js';
 import { eventFrame, messageEventSchema, messageSchema, type MessageEvent } from './answer/message-events.js';
@@ -38,6 +39,7 @@ const ownFields: ReadonlySet<string> = new Set(['include_stop_str_in_output']);
 @Controller()
 export class MessagesController {
   constructor(
+    @Inject(ModelDirectory) private readonly directory: ModelDirectory,
     @Inject(ChatService) private readonly chat: ChatService,
     @Inject(MessageParts) private readonly parts: MessageParts,
     @Inject(Sealer) private readonly sealer: Sealer,
@@ -86,8 +88,9 @@ export class MessagesController {
     const { body, named } = toChatBody(request, this.#opener(owner));
     try {
       await this.parts.read(body, owner, call);
-      const chat = await this.chat.resolve(parseOrThrow(chatCompletionRequestSchema, body), call);
-      const { languageModel: model } = await this.chat.open(chat, call);
+      const chat = parseOrThrow(chatCompletionRequestSchema, body);
+      const opened = await this.directory.open(chat.model, call);
+      const { languageModel: model } = this.chat.prepare(opened, chat);
       const { messages, tools } = chat;
       const counted = { messages, model, ...(tools && { tools }) };
       const { promptTokens } = await this.client.request(countPromptTokens, counted, { ...call, model });

@@ -12,6 +12,7 @@ import { LanguageModels } from './language-model.js';
 import { MegaServiceModels } from './mega-service-model.js';
 import { MessageParts } from './message-parts.js';
 import { ToolChats } from './tool-chats.js';
+import { ModelDirectory } from './model-directory.js';
 import { StoredCompletionsController, StoredCompletionsService } from './stored-completions.controller.js';
 
 /** Chat completions of mega services and of language models; stored completions. */
@@ -31,9 +32,10 @@ import { StoredCompletionsController, StoredCompletionsService } from './stored-
     LanguageModels,
     MegaServiceModels,
     MessageParts,
+    ModelDirectory,
     StoredCompletionsService,
     ToolChats,
   ],
-  exports: [ChatService, MessageParts],
+  exports: [ChatService, MessageParts, ModelDirectory],
 })
 export class ChatModule {}

@@ -1,50 +1,40 @@
-import { MegaNestError } from '#platform/contracts';
-import type { MegaServiceDefinition } from '#platform/dag';
 import {
   chatToolParam,
   namingFormParams,
   namingToolParams,
   type ChatCompletionRequest,
 } from '#api/openai-api';
+import type { MegaServiceDefinition } from '#platform/dag';
 import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
+import { assertGivesAnswers, assertSearchable } from '../mega-services/definition-checks.js';
 import type { Attachments } from '../mega-services/mega-service-runner.js';
-import { assertGivesAnswers, assertSearchable, givesAnswers } from '../mega-services/definition-checks.js';
-import { ModelCatalog, type ResolvedModel } from '../models/model-catalog.js';
 import type { ChatModel, ChatRun } from './chat-model.js';
 import { LanguageModels } from './language-model.js';
 import { MegaServiceModels } from './mega-service-model.js';
-
-/** A request whose model is resolved: see {@link ModelCatalog.resolve}. */
-export interface ResolvedChat extends ChatCompletionRequest {
-  /** The caller names the model itself and not an alias, so that no other model may answer. */
-  isNamed?: boolean;
-}
+import { ModelDirectory } from './model-directory.js';
+import type { OpenedModel } from './opened-model.js';
 
 /** Answers a chat with the mega service or the language model that the request names. */
 @Injectable()
 export class ChatService {
   constructor(
-    @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
-    @Inject(MegaServiceModels) private readonly megaServiceModels: MegaServiceModels,
-    @Inject(ModelCatalog) private readonly models: ModelCatalog,
+    @Inject(ModelDirectory) private readonly directory: ModelDirectory,
+    @Inject(MegaServiceModels) private readonly megaServices: MegaServiceModels,
     @Inject(LanguageModels) private readonly languageModels: LanguageModels,
-    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
   /**
-   * Starts an answer. Errors: the errors of {@link resolve} and {@link open}. Errors of the generation are thrown while
-   * the chunks are read.
+   * Starts an answer of the model that the request names. Errors: the errors of {@link ModelDirectory.open} and
+   * {@link prepare}. Errors of the generation are thrown while the chunks are read.
    */
   async start(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
-    return this.startResolved(await this.resolve(request, call), call);
+    return this.startWith(await this.directory.open(request.model, call), request, call);
   }
 
-  /** Starts an answer of the model that the server itself, or {@link resolve}, has chosen. */
-  async startResolved(request: ResolvedChat, call: HttpCall): Promise<ChatRun> {
-    const model = await this.open(request, call);
+  /** Starts an answer of an opened model. */
+  async startWith(opened: OpenedModel, request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
+    const model = this.prepare(opened, request);
     const asked = await model.readFiles(request, call);
     const runsTools = asked.serverTools !== undefined && !model.isMegaService && model.callsTools;
     const run = runsTools
@@ -57,42 +47,16 @@ export class ChatService {
   }
 
   /**
-   * Resolves the name of a request's model, and checks that the caller may use it. Each request is resolved once.
-   * Errors: service_unavailable, insufficient_scope.
+   * Prepares an opened model for a request that it can answer. `toolsFollow`: this request has no tools yet, but the
+   * request that is started has some. Errors: model_not_found, unsupported_parameter, invalid_request,
+   * service_unavailable.
    */
-  async resolve<Request extends { model?: string | undefined }>(
-    request: Request,
-    call: HttpCall,
-  ): Promise<Request & ResolvedModel> {
-    const isMegaService = (name: string) => this.megaServices.find(name) !== undefined;
-    return { ...request, ...(await this.models.resolve(request.model, 'answers', call, isMegaService)) };
-  }
-
-  /** The mega service of a resolved name, the default one without a name; undefined if a language model answers. */
-  megaServiceOf(model: string | undefined): MegaServiceDefinition | undefined {
-    return model ? this.megaServices.find(model) : this.megaServices.default();
-  }
-
-  /**
-   * Opens the model of a request: a mega service or a language model; the default mega service if `model` is absent.
-   * `toolsFollow`: this request has no tools yet, but the request that is started has some.
-   * Errors: model_not_found, unsupported_parameter, service_unavailable.
-   */
-  async open(request: ResolvedChat, call: HttpCall, toolsFollow = false): Promise<ChatModel> {
-    const definition = this.megaServiceOf(request.model);
-    if (definition) {
-      assertGivesAnswers(definition);
-      assertSearchable(definition, request.messages);
-      return this.megaServiceModels.open(definition, request, call, toolsFollow);
-    }
-    if (this.environment.MEGA_SERVICES_ONLY) throw this.#unknownModel(request.model ?? '');
-    const { model = '' } = request;
-    const info = await this.models.llmNamed(model, call);
-    if (model !== info.id) {
-      const served = await this.models.languageModels();
-      throw this.#unknownModel(model, ...served.map(({ id }) => id));
-    }
-    return this.languageModels.open(info, request, { isNamed: request.isNamed === true });
+  prepare(opened: OpenedModel, request: ChatCompletionRequest, toolsFollow = false): ChatModel {
+    const { definition } = opened;
+    if (!definition) return this.languageModels.prepare(opened, request);
+    assertGivesAnswers(definition);
+    assertSearchable(definition, request.messages);
+    return this.megaServices.prepare(opened, definition, request, toolsFollow);
   }
 
   /**
@@ -106,13 +70,7 @@ export class ChatService {
     attachments?: Attachments,
   ): Promise<ChatRun> {
     if (!attachments?.files?.length) assertSearchable(definition, request.messages);
-    const model = await this.megaServiceModels.open(definition, request, call);
-    return model.start(request, call, attachments);
-  }
-
-  #unknownModel(model: string, ...llm: string[]): MegaNestError {
-    const megaServices = this.megaServices.list().filter(givesAnswers);
-    const available = [...megaServices.map(({ name }) => name), ...llm].join(', ');
-    return new MegaNestError('model_not_found', { model, available, param: 'model' });
+    const opened = await this.directory.openMegaService(definition, call);
+    return this.megaServices.prepare(opened, definition, request).start(request, call, attachments);
   }
 }

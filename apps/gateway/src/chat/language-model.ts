@@ -33,8 +33,9 @@ import {
   unreadFiles,
 } from './chat-model.js';
 import { ToolChats } from './tool-chats.js';
+import type { OpenedModel } from './opened-model.js';
 
-/** Opens language models for chats, and calls them. */
+/** Prepares language models for chats, and calls them. */
 @Injectable()
 export class LanguageModels {
   constructor(
@@ -45,9 +46,13 @@ export class LanguageModels {
     @Inject(ToolChats) readonly toolChats: ToolChats,
   ) {}
 
-  /** Opens a language model for a request. Errors: the errors of the constructor of {@link LanguageModel}. */
-  open(info: ModelInfo, request: ChatCompletionRequest, { isNamed }: { isNamed: boolean }): LanguageModel {
-    return new LanguageModel(info, request, { client: this, metrics: this.metrics, isNamed });
+  /**
+   * Prepares a language model for a request. Errors: those of {@link OpenedModel.require} and of the constructor of
+   * {@link LanguageModel}.
+   */
+  prepare(opened: OpenedModel, request: ChatCompletionRequest): LanguageModel {
+    const { metrics } = this;
+    return new LanguageModel(opened.require(), request, { client: this, metrics, isNamed: opened.isNamed });
   }
 
   /** Generates an answer. Errors are thrown while the chunks are read: see {@link ImageStore.lend}. */

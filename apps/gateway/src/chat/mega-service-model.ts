@@ -2,6 +2,7 @@ import {
   samplingParameters,
   unsupportedField,
   type MegaNestError,
+  type ModelInfo,
   type TemplateVariables,
 } from '#platform/contracts';
 import { pickParameters, type MegaServiceDefinition } from '#platform/dag';
@@ -24,17 +25,16 @@ import {
   inNamesOfHere,
   type MegaServiceRequest,
 } from '../mega-services/mega-service-request.js';
-import { ModelCatalog } from '../models/model-catalog.js';
 import {
   assertTakesImages,
   type ChatModel,
   type ChatRun,
-  isInstruction,
   newIdentity,
   noteIgnored,
   unfollowedPrompts,
   unreadFiles,
 } from './chat-model.js';
+import type { OpenedModel } from './opened-model.js';
 
 /** A mega service as the model of a chat. */
 export class MegaServiceModel implements ChatModel {
@@ -114,108 +114,95 @@ export class MegaServiceModel implements ChatModel {
   }
 }
 
-/** Opens mega services as models of chats. */
+/** Prepares mega services as models of chats. */
 @Injectable()
 export class MegaServiceModels {
   constructor(
     @Inject(MegaServiceRunner) private readonly runner: MegaServiceRunner,
-    @Inject(ModelCatalog) private readonly models: ModelCatalog,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(AttachedFiles) private readonly attached: Pick<AttachedFiles, 'read'>,
   ) {}
 
   /**
    * `toolsFollow`: this request has no tools yet, but the request that is started has some. Errors:
-   * unsupported_parameter, invalid_request, service_unavailable.
+   * unsupported_parameter, invalid_request.
    */
-  async open(
+  prepare(
+    opened: OpenedModel,
     definition: MegaServiceDefinition,
     request: ChatCompletionRequest,
-    call: HttpCall,
     toolsFollow = false,
-  ): Promise<MegaServiceModel> {
-    const hasForm = toolsFollow || hasOtherForm(request);
-    const callsTools = hasForm && (await this.models.takesForms(definition, call));
+  ): MegaServiceModel {
+    const { info, input, languageModel, revision } = opened;
+    const callsTools = (toolsFollow || hasOtherForm(request)) && opened.takesForms;
     const { ignored } = parametersOf(definition, request, callsTools);
-    ignored.push(...(await this.#unfollowed(definition, request, call)));
-    const thinking = await this.#thinking(definition, request, { call, callsTools });
+    ignored.push(...unfollowed(definition, request, info));
+    const thinking = planTemplate(definition, request, { info, callsTools });
     ignored.push(...thinking.ignored);
-    const input = await this.models.inputOf(definition, call);
     assertTakesImages(request.messages, input);
-    const takesImages = input.includes('image');
-    const revision = await this.models.fingerprint(definition, call);
-    const filePassages = await this.#filePassages(definition, request, call);
+    const maxPassages = filePassages(definition, request, info);
     const { runner, metrics, attached } = this;
-    const languageModel = this.models.nameOf(definition);
-    const { kwargs: chatTemplateKwargs } = thinking;
-    const options = {
+    return new MegaServiceModel(definition, {
       runner,
       metrics,
       callsTools,
       languageModel,
       revision,
       ignored,
-      chatTemplateKwargs,
-      takesImages,
+      chatTemplateKwargs: thinking.kwargs,
+      takesImages: input.includes('image'),
       attached,
-      maxFilePassages: filePassages,
-      degraded: unreadFiles(request.messages, filePassages),
-    };
-    return new MegaServiceModel(definition, options);
+      maxFilePassages: maxPassages,
+      degraded: unreadFiles(request.messages, maxPassages),
+    });
   }
+}
 
-  /**
-   * Maximum number of passages of the request's files. Undefined without a file, and where the language model writes
-   * about the message without documents.
-   */
-  async #filePassages(
-    definition: MegaServiceDefinition,
-    { messages }: ChatCompletionRequest,
-    call: HttpCall,
-  ): Promise<number | undefined> {
-    if (!hasFiles(messages) || !takesConversations(definition)) return undefined;
-    const info = await this.models.modelOf(definition, call);
-    const reads = searches(definition) || info?.quotesDocuments === true;
-    return info && reads ? maxFilePassages(info) : undefined;
-  }
+/**
+ * Maximum number of passages of the request's files. Undefined without a file, and where the language model writes about
+ * the message without documents.
+ */
+function filePassages(
+  definition: MegaServiceDefinition,
+  { messages }: ChatCompletionRequest,
+  info: ModelInfo | undefined,
+): number | undefined {
+  if (!info || !hasFiles(messages) || !takesConversations(definition)) return undefined;
+  return searches(definition) || info.quotesDocuments === true ? maxFilePassages(info) : undefined;
+}
 
-  /**
-   * The variables for the chat template of the language model, unless it quotes sentences and writes nothing, and the
-   * fields about thinking and labels that have no effect.
-   */
-  async #thinking(
-    definition: MegaServiceDefinition,
-    request: ChatCompletionRequest,
-    { call, callsTools }: { call: HttpCall; callsTools: boolean },
-  ): Promise<{ kwargs?: TemplateVariables; ignored: string[] }> {
-    const { reasoningEffort: effort, chatTemplateKwargs, labels } = request;
-    if (!effort && !chatTemplateKwargs && !labels) return { ignored: [] };
-    const info = await this.models.modelOf(definition, call);
-    const quotes = info?.quotesDocuments === true && searches(definition) && !callsTools;
-    if (info && !quotes) {
-      const { kwargs, ignored } = planThinking(request, info);
-      return { kwargs, ignored: [...ignored, ...unusedLabels(labels, info)] };
-    }
-    const ignored = unusedLabels(labels, undefined);
-    if (chatTemplateKwargs) ignored.push('chat_template_kwargs');
-    if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
-    return { ignored };
+/**
+ * The variables for the chat template of the language model, unless it quotes sentences and writes nothing, and the
+ * fields about thinking and labels that have no effect.
+ */
+function planTemplate(
+  definition: MegaServiceDefinition,
+  request: ChatCompletionRequest,
+  { info, callsTools }: { info: ModelInfo | undefined; callsTools: boolean },
+): { kwargs?: TemplateVariables; ignored: string[] } {
+  const { reasoningEffort: effort, chatTemplateKwargs, labels } = request;
+  if (!effort && !chatTemplateKwargs && !labels) return { ignored: [] };
+  const quotes = info?.quotesDocuments === true && searches(definition) && !callsTools;
+  if (info && !quotes) {
+    const { kwargs, ignored } = planThinking(request, info);
+    return { kwargs, ignored: [...ignored, ...unusedLabels(labels, info)] };
   }
+  const ignored = unusedLabels(labels, undefined);
+  if (chatTemplateKwargs) ignored.push('chat_template_kwargs');
+  if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
+  return { ignored };
+}
 
-  /** The instructions and sampling parameters that the language model of the mega service does not follow. */
-  async #unfollowed(
-    definition: MegaServiceDefinition,
-    { messages, parameters }: ChatCompletionRequest,
-    call: HttpCall,
-  ): Promise<string[]> {
-    const sampling = samplingParameters(parameters);
-    if (sampling.length === 0 && !messages.some(isInstruction)) return [];
-    const info = await this.models.modelOf(definition, call);
-    if (!info) return [];
-    const isQuoted =
-      info.followsInstructions === false || (info.quotesDocuments === true && searches(definition));
-    return [...unfollowedPrompts(messages, info), ...(isQuoted ? sampling : [])];
-  }
+/** The instructions and sampling parameters that the language model of the mega service does not follow. */
+function unfollowed(
+  definition: MegaServiceDefinition,
+  { messages, parameters }: ChatCompletionRequest,
+  info: ModelInfo | undefined,
+): string[] {
+  if (!info) return [];
+  const isQuoted =
+    info.followsInstructions === false || (info.quotesDocuments === true && searches(definition));
+  return [...unfollowedPrompts(messages, info), ...(isQuoted ? samplingParameters(parameters) : [])];
 }
 
 /** The parameters of a request that nodes accept, and the fields without effect. */

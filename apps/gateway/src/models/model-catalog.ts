@@ -12,7 +12,6 @@ import type { MegaServiceDefinition, NodeTarget, ServiceKind } from '#platform/d
 import { type CallOptions, modelAway, RpcClient } from '#platform/messaging';
 import { assertMayAsk, type HttpCall } from '#platform/service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
-import { createHash } from 'node:crypto';
 import {
   gatewayEnvironment,
   usualUseOf,
@@ -183,54 +182,6 @@ export class ModelCatalog {
     this.#llms.delete(name);
   }
 
-  /**
-   * A hash of the definition of a mega service and of the weights of its language model. While that model is
-   * unavailable, the hash of the definition alone.
-   */
-  async fingerprint(definition: MegaServiceDefinition, options: CallOptions): Promise<string> {
-    const model = await this.modelOf(definition, options);
-    if (!model) return definition.revision;
-    return createHash('sha256').update(`${definition.revision} ${model.revision}`).digest('hex').slice(0, 12);
-  }
-
-  /** The language model of a mega service; undefined if it calls none, or while the model is unavailable. */
-  async modelOf(definition: MegaServiceDefinition, options: CallOptions): Promise<ModelInfo | undefined> {
-    if (!usesLanguageModel(definition)) return undefined;
-    try {
-      return await this.llm({ ...options, model: this.nameOf(definition) });
-    } catch (error) {
-      if (error instanceof MegaNestError && error.status >= 500) return undefined;
-      throw error;
-    }
-  }
-
-  /**
-   * Whether the model of a mega service can call the caller's tools and follow a response format: it must be the last
-   * node and support tools. False while the model is unavailable.
-   */
-  async takesForms(definition: MegaServiceDefinition, options: CallOptions): Promise<boolean> {
-    if (definition.nodes.get(definition.output)?.target.service !== 'llm') return false;
-    const info = await this.modelOf(definition, options);
-    return info !== undefined && info.callsTools !== false;
-  }
-
-  /**
-   * The kinds of input of a mega service: those of its language model if that writes an answer to the conversation,
-   * otherwise text, also while the model is unavailable.
-   */
-  async inputOf(
-    definition: MegaServiceDefinition,
-    options: CallOptions,
-  ): Promise<NonNullable<ModelInfo['modalities']>> {
-    const info = writesAnswers(definition) ? await this.modelOf(definition, options) : undefined;
-    return info?.modalities ?? ['text'];
-  }
-
-  /** The name of a mega service's language model, from its file or from DEFAULT_MODEL. */
-  nameOf(definition: MegaServiceDefinition): string | undefined {
-    return languageModelOf(definition) ?? this.environment.DEFAULT_MODEL;
-  }
-
   /** All models of the running services, each once for all its instances. */
   async list(): Promise<ServedModel[]> {
     const [languageModels, ...others] = await Promise.all([
@@ -287,11 +238,6 @@ export function asksLanguageModel({ fixed = [] }: ServiceKind): boolean {
 /** Whether a node of a mega service, or of a nested one, calls the language model. */
 export function usesLanguageModel(definition: MegaServiceDefinition): boolean {
   return callsSome(definition, ({ kind }) => asksLanguageModel(kind));
-}
-
-/** Whether a language model answers the conversation in one of a mega service's nodes. */
-function writesAnswers(definition: MegaServiceDefinition): boolean {
-  return callsSome(definition, ({ service }) => service === 'llm');
 }
 
 /** Whether a node of a mega service, or of a nested one, calls such a service, at least as its fallback. */

@@ -2,6 +2,7 @@ import { MegaNestError } from '#platform/contracts';
 import type { MegaServiceDefinition } from '#platform/dag';
 import { capabilityFields, modelObject, type Model } from '#api/openai-api';
 import { Inject, Injectable } from '@nestjs/common';
+import { ModelDirectory } from '../chat/model-directory.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { givesAnswers, takesConversations } from '../mega-services/definition-checks.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
@@ -17,6 +18,7 @@ const isForChats = ({ type }: Model) => type === 'chat';
 export class ModelList {
   constructor(
     @Inject(ModelCatalog) private readonly models: ModelCatalog,
+    @Inject(ModelDirectory) private readonly directory: ModelDirectory,
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
@@ -58,10 +60,7 @@ export class ModelList {
     const object = modelObject({ id: definition.name });
     if (!takesConversations(definition)) return { ...object, ...capabilityFields('text') };
     const options = { deadline: Date.now() + abilitiesMs };
-    const [callsTools, input] = await Promise.all([
-      this.models.takesForms(definition, options),
-      this.models.inputOf(definition, options),
-    ]);
+    const { takesForms: callsTools, input } = await this.directory.openMegaService(definition, options);
     return { ...object, ...capabilityFields('chat', { callsTools, takesImages: input.includes('image') }) };
   }
 }

@@ -31,6 +31,7 @@ import {
   anthropicModelPageSchema,
   anthropicModelSchema,
 } from '../anthropic/model-objects.js';
+import { ChatModule } from '../chat/chat.module.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { ModelCatalog, ModelsModule } from '../models/model-catalog.js';
 import { Embeddings } from './embeddings.js';
@@ -119,7 +120,7 @@ export class RerankController {
 
 /** Embeddings, reranking and the list of models. */
 @Module({
-  imports: [ModelsModule, MegaServicesModule],
+  imports: [ChatModule, ModelsModule, MegaServicesModule],
   controllers: [EmbeddingsController, ModelsController, RerankController],
   providers: [Embeddings, ModelList],
   exports: [Embeddings, ModelList],

@@ -16,7 +16,6 @@ import { Compactor } from './compaction/compactor.js';
 import { Summarizer } from './compaction/summarizer.js';
 import { ContextLoader, ContextReader } from './context/context-reader.js';
 import { ContextWindow } from './context/context-window.js';
-import { ModelAbilities } from './context/response-plan.js';
 import { GenerationStarter } from './execution/generation-starter.js';
 import { HandoverRpcController } from './execution/handover.rpc.controller.js';
 import { ResponsePersistence } from './execution/persistence.js';
@@ -66,7 +65,6 @@ const responseSealer: Provider = {
     ContextReader,
     ContextWindow,
     GenerationStarter,
-    ModelAbilities,
     ResponsePersistence,
     ResponsePlanner,
     ResponseReader,

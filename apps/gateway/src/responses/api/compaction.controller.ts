@@ -10,6 +10,7 @@ import { ApiOperation, Call, Owner, SchemaPipe, setIgnored, type HttpCall } from
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ChatService } from '../../chat/chat.service.js';
+import { ModelDirectory } from '../../chat/model-directory.js';
 import { ContextLoader, ContextReader, missingInput } from '../context/context-reader.js';
 import { compactionAnswer } from './response-answers.js';
 import { Compactor } from '../compaction/compactor.js';
@@ -21,6 +22,7 @@ export class CompactionController {
     @Inject(ContextLoader) private readonly context: ContextLoader,
     @Inject(ContextReader) private readonly reader: ContextReader,
     @Inject(Compactor) private readonly compactor: Compactor,
+    @Inject(ModelDirectory) private readonly directory: ModelDirectory,
     @Inject(ChatService) private readonly chat: ChatService,
   ) {}
 
@@ -33,10 +35,9 @@ export class CompactionController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { model, instructions } = request;
-    // Finds the model, or throws model_not_found.
-    const chat = { model, messages: [], parameters: {}, extra: {}, includeUsage: false };
-    const { languageModel } = await this.chat.open(await this.chat.resolve(chat, asked), asked);
-    const call = { ...asked, model: languageModel };
+    const opened = await this.directory.open(model, asked);
+    this.chat.prepare(opened, { messages: [], parameters: {}, extra: {}, includeUsage: false });
+    const call = { ...asked, model: opened.languageModel };
     const [before, given] = await Promise.all([
       this.context.history(owner, {
         previous_response_id: request.previous_response_id ?? null,
@@ -51,7 +52,11 @@ export class CompactionController {
       ...(await this.reader.read(given, { ...options, path: 'input' })),
     ];
     if (items.length === 0) throw missingInput();
-    const { item, userMessages, usage } = await this.compactor.compact({ owner, items, instructions }, call);
+    const { item, userMessages, usage } = await this.compactor.compact(
+      { owner, items, instructions },
+      opened,
+      call,
+    );
     const ignored = ignoredCompactFields(request);
     setIgnored(reply, ignored);
     await reply.status(200).send({

@@ -137,9 +137,9 @@ export class ResponsesController {
     @Owner() owner: string,
     @Call() call: HttpCall,
   ) {
-    const { job, languageModel } = await this.planner.plan(owner, request, { call });
+    const { job, model } = await this.planner.plan(owner, request, { call });
     const { tools } = modelTools(request.settings.tools);
-    const counting = { ...call, model: languageModel };
+    const counting = { ...call, model: model?.languageModel };
     const input_tokens = await this.window.count(job.chat.messages, counting, tools);
     return { object: 'response.input_tokens' as const, input_tokens };
   }

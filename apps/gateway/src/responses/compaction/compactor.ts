@@ -13,7 +13,7 @@ import {
 } from '#api/responses';
 import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { ModelCatalog } from '../../models/model-catalog.js';
+import type { OpenedModel } from '../../chat/opened-model.js';
 import { ContextWindow } from '../context/context-window.js';
 import type { PlannedCompaction, ResponsePlan } from '../context/response-plan.js';
 import { Summarizer } from './summarizer.js';
@@ -60,13 +60,12 @@ const dueShare = 4 / 5;
 export class Compactor {
   constructor(
     @Inject(ContextWindow) private readonly window: ContextWindow,
-    @Inject(ModelCatalog) private readonly models: ModelCatalog,
     @Inject(Summarizer) private readonly summarizer: Summarizer,
     @Inject(Sealer) private readonly sealer: Sealer,
   ) {}
 
   /** Errors: the errors of the language model; unsupported_parameter for content that it cannot read. */
-  async compact(request: CompactionRequest, call: HttpCall): Promise<CompactionResult> {
+  async compact(request: CompactionRequest, model: OpenedModel, call: HttpCall): Promise<CompactionResult> {
     const { items, owner } = request;
     const kept = items.filter(isInstruction);
     const said = items.filter((item) => !isInstruction(item));
@@ -75,7 +74,7 @@ export class Compactor {
     const fitting = await this.#cut(said, Math.floor(limit * recentShare), call);
     const cut = lastTurn === -1 ? fitting : Math.min(fitting, lastTurn);
     const [before, recent] = [said.slice(0, cut), said.slice(cut)];
-    const summary = await this.#summarize(before, request, call);
+    const summary = await this.#summarize(before, request, model, call);
     const notes = summary ? [notesItem(summary.text)] : [];
     const context = [...kept, ...notes, ...openCalls(before), ...recent];
     const held = { items: context, covers: items.map(({ id }) => id) };
@@ -102,6 +101,7 @@ export class Compactor {
    */
   async *compactPlan(
     plan: ResponsePlan,
+    model: OpenedModel,
     call: HttpCall,
   ): AsyncGenerator<MachineStep, ResponsePlan | undefined, void> {
     const { compaction, chat } = plan.job;
@@ -109,7 +109,7 @@ export class Compactor {
     const { items, only } = compaction;
     const instructions = compaction.instructions ?? undefined;
     const request = { owner: plan.owner, items, instructions, keepLastTurn: !only };
-    const { item, items: left, usage } = await this.compact(request, call);
+    const { item, items: left, usage } = await this.compact(request, model, call);
     yield { type: 'item_added', item };
     yield { type: 'item_done', item };
     yield { type: 'chunk', chunk: { choice: 0, text: '', usage } };
@@ -145,18 +145,21 @@ export class Compactor {
     return cuts.find((cut) => cut >= first && isUserMessageAt(said, cut)) ?? first;
   }
 
-  async #summarize(before: readonly StoredItem[], { instructions }: CompactionRequest, call: HttpCall) {
+  async #summarize(
+    before: readonly StoredItem[],
+    { instructions }: CompactionRequest,
+    model: OpenedModel,
+    call: HttpCall,
+  ) {
     const { messages } = toChatMessages(before, { images: 'take' });
     if (messages.length === 0) return undefined;
-    const [{ tokens, limit }, { id: model }] = await Promise.all([
-      this.#measure(before, call),
-      this.models.llm(call),
-    ]);
+    const { tokens, limit } = await this.#measure(before, call);
     const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
     const perToken = characters / Math.max(1, tokens);
     const pieceLength = Math.max(100, Math.floor(limit * pieceShare * perToken));
     const maxTokens = Math.min(maxSummaryTokens, Math.max(16, Math.floor(limit * summaryShare)));
-    return this.summarizer.summarize({ messages, model, maxTokens, pieceLength, instructions }, call);
+    const pieces = { messages, maxTokens, pieceLength, instructions };
+    return this.summarizer.summarize({ ...pieces, model: model.languageModelAlone }, call);
   }
 
   async #measure(items: readonly StoredItem[], call: HttpCall): Promise<{ tokens: number; limit: number }> {

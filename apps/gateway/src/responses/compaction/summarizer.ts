@@ -2,11 +2,12 @@ import type { ChatMessage, TokenUsage } from '#platform/contracts';
 import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { ChatService } from '../../chat/chat.service.js';
+import type { OpenedModel } from '../../chat/opened-model.js';
 
 export interface SummaryRequest {
   messages: readonly ChatMessage[];
-  /** Name of the language model. */
-  model: string;
+  /** The language model. */
+  model: OpenedModel;
   /** Limit for the tokens of the summary. */
   maxTokens: number;
   /** Characters of the conversation that the model reads in one pass. */
@@ -60,8 +61,8 @@ export class Summarizer {
       { role: 'user', content: `${soFar}The conversation:\n${piece}\n\nWrite the notes.` },
     ];
     const parameters = { max_tokens: maxTokens, temperature: 0 };
-    const request = { messages, model, isNamed: true, parameters, includeUsage: true, extra: {} };
-    const run = await this.chat.startResolved(request, call);
+    const request = { messages, parameters, includeUsage: true, extra: {} };
+    const run = await this.chat.startWith(model, request, call);
     let text = '';
     for await (const chunk of run.chunks) {
       text += chunk.text;

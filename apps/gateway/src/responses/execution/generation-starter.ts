@@ -14,6 +14,8 @@ import { retry } from '#platform/foundation';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChatModel, ChatRun } from '../../chat/chat-model.js';
 import { ChatService } from '../../chat/chat.service.js';
+import { ModelDirectory } from '../../chat/model-directory.js';
+import type { OpenedModel } from '../../chat/opened-model.js';
 import { hasFiles } from '../../input-files/attached-files.js';
 import { withAddresses } from '../../mega-services/page-address.js';
 import { searchedQueries } from '../../mega-services/receipt-store.js';
@@ -44,6 +46,7 @@ export interface ResponseGeneration {
 @Injectable()
 export class GenerationStarter {
   constructor(
+    @Inject(ModelDirectory) private readonly directory: ModelDirectory,
     @Inject(ChatService) private readonly chat: ChatService,
     @Inject(ContextWindow) private readonly window: ContextWindow,
     @Inject(ServerToolSources) private readonly sources: ServerToolSources,
@@ -56,15 +59,14 @@ export class GenerationStarter {
    */
   async start(plan: ResponsePlan, asked: HttpCall, patient: boolean): Promise<ResponseGeneration> {
     const own = modelTools(plan.initial.tools);
-    const model = await this.chat.open(plan.job.chat, asked, own.tools.length > 0).catch((error: unknown) => {
-      throw namedInput(error);
-    });
+    const opened = plan.model ?? (await this.directory.openResolved(plan.job.chat, asked));
+    const model = this.#prepare(opened, plan.job, own.tools.length > 0);
     const call = { ...asked, model: model.languageModel };
     const { degraded } = model;
     const ignored = model.ignored.map(inResponseNames);
     const supports: Support[] = [];
     if (!model.isMegaService) {
-      const preparation = { plan, call, model, patient, degraded, ignored };
+      const preparation = { plan, call, opened, model, patient, degraded, ignored };
       const steps = plan.job.warmUp ? this.#warmUp(preparation) : this.#compactedWithTools(preparation);
       return { ignored, degraded, receipt: () => undefined, supports, steps: notingSteps(steps, supports) };
     }
@@ -80,9 +82,18 @@ export class GenerationStarter {
     return { ignored, degraded, receipt: () => receipt?.(), supports, steps: notingSteps(steps, supports) };
   }
 
+  /** Errors: those of {@link ChatService.prepare}, with the names of a response's fields. */
+  #prepare(opened: OpenedModel, { chat }: GenerationJob, toolsFollow: boolean): ChatModel {
+    try {
+      return this.chat.prepare(opened, chat, toolsFollow);
+    } catch (error) {
+      throw namedInput(error);
+    }
+  }
+
   async *#compactedWithTools(preparation: Preparation): AsyncGenerator<MachineStep> {
-    const { plan, call } = preparation;
-    const goingOn = yield* this.compactor.compactPlan(plan, call);
+    const { plan, opened, call } = preparation;
+    const goingOn = yield* this.compactor.compactPlan(plan, opened, call);
     if (goingOn) yield* this.#withTools({ ...preparation, plan: goingOn });
     else yield* noAnswer();
   }
@@ -199,6 +210,7 @@ interface Starting {
 
 interface Preparation extends Starting {
   plan: ResponsePlan;
+  opened: OpenedModel;
   model: ChatModel;
   patient: boolean;
   degraded: Set<string>;

@@ -18,10 +18,13 @@ import {
   type StoredItem,
 } from '#api/responses';
 import { Inject, Injectable } from '@nestjs/common';
+import type { ChatCompletionRequest } from '#api/openai-api';
 import type { HttpCall } from '#platform/service-kit';
-import { ChatService, type ResolvedChat } from '../../chat/chat.service.js';
+import { textOnly } from '../../chat/chat-model.js';
+import { ModelDirectory } from '../../chat/model-directory.js';
+import type { OpenedModel } from '../../chat/opened-model.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { asksForFiles } from '../../input-files/attached-files.js';
-import type { ResolvedModel } from '../../models/model-catalog.js';
 import { searches } from '../../mega-services/definition-checks.js';
 import { questionOf } from '../../mega-services/mega-service-request.js';
 import {
@@ -30,7 +33,7 @@ import {
   missingInput,
   type UnstoredResponses,
 } from '../context/context-reader.js';
-import { ModelAbilities, type PlannedCompaction, type ResponsePlan } from '../context/response-plan.js';
+import type { PlannedCompaction, ResponsePlan } from '../context/response-plan.js';
 import { separateSecrets } from '../tools/mcp/mcp-entry.js';
 import { planTools, ServerToolSources } from '../tools/plan-tools.js';
 
@@ -49,57 +52,57 @@ export class ResponsePlanner {
     @Inject(ContextLoader) private readonly context: ContextLoader,
     @Inject(ServerToolSources) private readonly sources: ServerToolSources,
     @Inject(ContextReader) private readonly reader: ContextReader,
-    @Inject(ModelAbilities) private readonly abilities: ModelAbilities,
-    @Inject(ChatService) private readonly chat: ChatService,
+    @Inject(ModelDirectory) private readonly directory: ModelDirectory,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
   /** Errors: the errors of {@link ContextLoader}; invalid_request without any input; unsupported_parameter. */
   async plan(
     owner: string,
-    given: ResponseRequest,
+    request: ResponseRequest,
     { call: asked, warmUp = false, unstored }: PlanOptions,
   ): Promise<ResponsePlan> {
-    const request = await this.chat.resolve(given, asked);
-    const { settings, model, include } = request;
+    const model = await this.directory.open(request.model, asked);
+    const { definition, languageModel } = model;
+    const { settings, include } = request;
     const { input, isTrigger } = withoutTrigger(request.input);
     const [history, inputItems] = await Promise.all([
       this.context.history(owner, settings, unstored),
       this.context.resolve(owner, input, { unstored }),
     ]);
-    const definition = this.chat.megaServiceOf(model);
-    const languageModel = this.abilities.languageModel(definition, model);
     const call = { ...asked, model: languageModel };
     const isMegaService = definition !== undefined;
-    const wantedImages = { wanted: request.imageInput, megaService: definition, call };
-    const { earlier, now, images } = await this.readItems(owner, { history, inputItems }, wantedImages);
+    const wanted = request.imageInput ?? this.environment.RESPONSES_IMAGE_INPUT;
+    const images = imageUse([...history, ...inputItems], model, wanted);
+    const { earlier, now } = await this.#readItems({ history, inputItems }, { owner, images, call });
     const { messages, skipped } = conversationOf(settings.instructions, { earlier, now, images });
     const compaction = compactionOf(request, isTrigger, [...earlier, ...now]);
     if (compaction && definition) throw compactsNothing(isTrigger);
     const findSource = (type: string) => this.sources.find(type);
-    const wanted = { ...settings, tools: withAdditionalTools(settings.tools, [...earlier, ...now]) };
-    const hasForm = wanted.tools.length > 0 || settings.text.format.type !== 'text';
-    const callsTools = hasForm ? await this.abilities.callsTools(definition, call) : !isMegaService;
+    const offered = { ...settings, tools: withAdditionalTools(settings.tools, [...earlier, ...now]) };
+    const hasForm = offered.tools.length > 0 || settings.text.format.type !== 'text';
+    const callsTools = hasForm ? model.takesForms : !isMegaService;
     const { refusesUnserved } = this.sources;
-    const unusedTools = planTools(wanted, { findSource, isMegaService, callsTools, refusesUnserved });
-    const { tools, secrets: toolSecrets } = separateSecrets(wanted.tools);
-    const defaults = definition ? undefined : await this.abilities.defaults(call);
+    const unusedTools = planTools(offered, { findSource, isMegaService, callsTools, refusesUnserved });
+    const { tools, secrets: toolSecrets } = separateSecrets(offered.tools);
+    const defaults = definition ? undefined : model.info?.defaults;
     const initial = newResponse({
       id: newId('resp'),
       createdAt: Math.floor(Date.now() / 1000),
-      model: model ?? definition?.name ?? '',
+      model: model.name,
       settings: { ...settingsWith(request, defaults), tools },
       status: settings.background ? 'queued' : 'in_progress',
     });
     return {
       owner,
       initial,
-      languageModel,
+      model,
       context: history,
       toolSecrets,
       inputItems,
       ignored: [...request.ignored, ...unusedTools, ...skipped.map((type) => `input.${type}`)],
       job: {
-        chat: chatRequestOf(request, messages),
+        chat: { ...chatRequestOf(request, messages), ...model.resolved },
         truncation: settings.truncation,
         searchQuery:
           definition && searches(definition) && !asksForFiles(messages) ? questionOf(messages) : null,
@@ -113,18 +116,34 @@ export class ResponsePlanner {
   }
 
   /** Reads the items of history and input with their files and images. Errors: a tool call without its output. */
-  private async readItems(
-    owner: string,
+  async #readItems(
     { history, inputItems }: Record<'history' | 'inputItems', readonly StoredItem[]>,
-    wantedImages: Parameters<ModelAbilities['images']>[1],
+    reading: { owner: string; images: ImageUse; call: HttpCall },
   ) {
-    const images = await this.abilities.images([...history, ...inputItems], wantedImages);
-    const options = { owner, images, budget: new ImageBudget(), call: wantedImages.call };
+    const options = { ...reading, budget: new ImageBudget() };
     const earlier = await this.reader.read(history, { ...options, path: 'context' });
     const now = await this.reader.read(inputItems, { ...options, path: 'input' });
     assertCallsAnswered(earlier, now);
-    return { earlier, now, images };
+    return { earlier, now };
   }
+}
+
+const isImage = (part: { type?: unknown } | null) => part?.type === 'input_image';
+
+function hasImages(items: readonly StoredItem[]): boolean {
+  // A compacted context may contain images, which are sealed.
+  return items.some(
+    ({ type, content, output }) =>
+      type === 'compaction' || [content, output].some((parts) => Array.isArray(parts) && parts.some(isImage)),
+  );
+}
+
+/** The treatment of images: `wanted` where the model reads none. Errors: model_not_found, service_unavailable. */
+function imageUse(items: readonly StoredItem[], model: OpenedModel, wanted: 'refuse' | 'describe'): ImageUse {
+  if (!hasImages(items)) return { refuse: textOnly };
+  const { input } = model;
+  if (input.includes('image')) return 'take';
+  return wanted === 'describe' ? 'describe' : { refuse: input };
 }
 
 /** Takes out `compaction_trigger`: it is a command, not an item, and must be the last entry. */
@@ -182,14 +201,12 @@ function nothingToAnswer(items: readonly StoredItem[]): MegaNestError {
 }
 
 /** The chat request of a response, without its tools: they are opened when the generation begins. */
-function chatRequestOf(request: ResponseRequest & ResolvedModel, messages: ChatMessage[]): ResolvedChat {
-  const { settings, parameters, model, isNamed, extra, chatTemplateKwargs, stream } = request;
+function chatRequestOf(request: ResponseRequest, messages: ChatMessage[]): ChatCompletionRequest {
+  const { settings, parameters, extra, chatTemplateKwargs, stream } = request;
   const { effort } = settings.reasoning;
   const labels = { ...labelsOf(settings), ...request.labels };
   return {
     messages,
-    model,
-    isNamed,
     parameters,
     extra,
     parallelToolCalls: settings.parallel_tool_calls,
@@ -205,7 +222,7 @@ function labelsOf({
   user,
   safety_identifier,
   prompt_cache_key,
-}: ResponseRequest['settings']): NonNullable<ResolvedChat['labels']> {
+}: ResponseRequest['settings']): NonNullable<ChatCompletionRequest['labels']> {
   return {
     ...(user !== undefined && { user }),
     ...(safety_identifier !== null && { safety_identifier }),

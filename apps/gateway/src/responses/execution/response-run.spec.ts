@@ -22,7 +22,7 @@ function planOf(background = false): ResponsePlan {
     inputItems: [],
     ignored: [],
     job: {
-      chat: { messages: [], parameters: {}, extra: {}, includeUsage: false },
+      chat: { isNamed: false, messages: [], parameters: {}, extra: {}, includeUsage: false },
       truncation: 'disabled',
       searchQuery: null,
       includeSearchResults: false,

@@ -18,7 +18,13 @@ function newPlan(id: string, content: string, background: boolean): ResponsePlan
     context: [],
     inputItems: [],
     job: {
-      chat: { messages: [{ role: 'user', content }], parameters: {}, includeUsage: false, extra: {} },
+      chat: {
+        isNamed: false,
+        messages: [{ role: 'user', content }],
+        parameters: {},
+        includeUsage: false,
+        extra: {},
+      },
       truncation: 'disabled',
       searchQuery: null,
       includeSearchResults: false,

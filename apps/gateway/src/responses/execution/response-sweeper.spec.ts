@@ -92,7 +92,7 @@ function takeOver(configuredKeys: string[], { takeovers = 1, sweeps = 1 } = {}) 
   const persistence = new ResponsePersistence(responses, leases, environment, sealer);
   const runs = new ResponseRuns(starter, persistence, environment, sealer, drain);
   const job = {
-    chat: { messages: [], parameters: {}, includeUsage: false, extra: {} },
+    chat: { isNamed: false, messages: [], parameters: {}, includeUsage: false, extra: {} },
     truncation: 'disabled' as const,
     searchQuery: null,
     includeSearchResults: false,

@@ -135,7 +135,7 @@ function planOf(stored: StoredResponse, begun: readonly ResponseEvent[]): Respon
 }
 
 const noJob: GenerationJob = {
-  chat: { messages: [], parameters: {}, includeUsage: false, extra: {} },
+  chat: { isNamed: false, messages: [], parameters: {}, includeUsage: false, extra: {} },
   truncation: 'disabled',
   searchQuery: null,
   includeSearchResults: false,
