@@ -188,7 +188,8 @@ describe('forms of answers in chat completions', () => {
   it("may be vLLM's", async () => {
     const body = { model, messages: ask('yes'), guided_choice: ['yes', 'no'] };
     await client.chat.completions.create(body);
-    expect(stack.witness.asked?.constraint).toEqual({ type: 'choice', choices: ['yes', 'no'] });
+    const constraint = { type: 'choice', choices: ['yes', 'no'], at: 'guided_choice' };
+    expect(stack.witness.asked?.constraint).toEqual(constraint);
   });
 
   it('show what the model thought under the name that others use', async () => {

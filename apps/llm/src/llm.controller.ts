@@ -5,15 +5,12 @@ import {
   chatCompletionFrames,
   chatCompletionRequestSchema,
   chatCompletionSchema,
-  chatToolParam,
   collectChatCompletion,
   errorFrame,
   ignoredFields,
   modelList,
   modelListSchema,
   modelObject,
-  namingFormParams,
-  namingToolParams,
   planThinking,
   unusedLabels,
   type ChatCompletionRequest,
@@ -151,13 +148,11 @@ export class LlmController {
     };
     ignored.push(...served.llm.unusedParameters(request));
     setIgnored(reply, ignored);
-    const written = withinDeadline(call, (signal) =>
+    const chunks = withinDeadline(call, (signal) =>
       this.served.generate(undefined, model ?? undefined, ({ llm }) =>
         llm.generate(request, signal, call.traceparent),
       ),
     );
-    const named = namingToolParams(written, chatToolParam);
-    const chunks = chat.formField ? namingFormParams(named, chat.formField) : named;
     const identity = { ...identityOf(served), documents: () => documents ?? [], legacyFunctions };
     if (stream)
       await sendEventStream(reply, chatCompletionFrames(chunks, identity, includeUsage), errorFrame);

@@ -1,9 +1,4 @@
-import {
-  chatToolParam,
-  namingFormParams,
-  namingToolParams,
-  type ChatCompletionRequest,
-} from '#api/openai-api';
+import type { ChatCompletionRequest } from '#api/openai-api';
 import type { MegaServiceDefinition } from '#platform/dag';
 import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
@@ -37,13 +32,7 @@ export class ChatService {
     const model = this.prepare(opened, request);
     const asked = await model.readFiles(request, call);
     const runsTools = asked.serverTools !== undefined && !model.isMegaService && model.callsTools;
-    const run = runsTools
-      ? this.languageModels.toolChats.start(model, asked, call)
-      : model.start(asked, call);
-    let { chunks } = run;
-    if (request.tools) chunks = namingToolParams(chunks, chatToolParam);
-    if (request.formField) chunks = namingFormParams(chunks, request.formField);
-    return { ...run, chunks };
+    return runsTools ? this.languageModels.toolChats.start(model, asked, call) : model.start(asked, call);
   }
 
   /**

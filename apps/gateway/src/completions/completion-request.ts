@@ -80,7 +80,7 @@ export const completionRequestSchema = bodySchema.transform((body): CompletionRe
   const echo = body.echo === true;
   const limit = body.max_tokens ?? usualTokens;
   if (limit === 0 && !echo) throw invalidField('max_tokens', 'must be at least 1 without echo');
-  const form = outputConstraint(body);
+  const constraint = outputConstraint(body);
   const top = body.logprobs === true ? 1 : body.logprobs === false ? undefined : (body.logprobs ?? undefined);
   if (echo && top !== undefined) {
     const detail =
@@ -94,7 +94,7 @@ export const completionRequestSchema = bodySchema.transform((body): CompletionRe
     ),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(top !== undefined && { logprobs: true, top_logprobs: top }),
-    ...(form && { constraint: form.constraint }),
+    ...(constraint && { constraint }),
   };
   const { n: answers = 1, best_of: bestOf = answers } = parameters;
   if (bestOf < answers) throw invalidField('best_of', 'must not be below n');

@@ -35,7 +35,8 @@ export class FormChecker {
   }
 
   private run(job: FormJob): Promise<string | undefined> {
-    const tooLong = () => invalidField('constraint', `It takes longer than ${this.limitMs} ms to check.`);
+    const param = job.form.at ?? 'constraint';
+    const tooLong = () => invalidField(param, `It takes longer than ${this.limitMs} ms to check.`);
     return this.worker.run(job, tooLong);
   }
 }

@@ -242,27 +242,23 @@ export class AnswerReader {
 
 /**
  * Reads each answer of a generation separately. Leaves empty events out, unless they show the progress of an answer that
- * is held back (`keepsEmpty`). Errors: converted by `explain`.
+ * is held back (`keepsEmpty`).
  */
 export async function* readAnswers(
   events: AsyncIterable<GenerationEvent>,
   newReader: () => AnswerReader,
-  { explain, keepsEmpty = false }: { explain: (error: unknown) => unknown; keepsEmpty?: boolean },
+  { keepsEmpty = false }: { keepsEmpty?: boolean } = {},
 ): AsyncGenerator<GenerationEvent, void, void> {
   const readers = new Map<number, AnswerReader>();
-  try {
-    for await (const event of events) {
-      const reader = readers.get(event.choice) ?? newReader();
-      readers.set(event.choice, reader);
-      const read = reader.read(event);
-      const reasoningTokens = [...readers.values()].reduce((sum, each) => sum + each.reasoningTokens, 0);
-      const { text, reasoning, toolCalls, logprobs, finishReason, usage, prompt } = read;
-      const isEmpty = text === '' && !(reasoning ?? toolCalls ?? logprobs ?? finishReason ?? usage ?? prompt);
-      if (isEmpty && !keepsEmpty) continue;
-      yield usage && reasoningTokens > 0 ? { ...read, usage: withReasoning(usage, reasoningTokens) } : read;
-    }
-  } catch (error) {
-    throw explain(error);
+  for await (const event of events) {
+    const reader = readers.get(event.choice) ?? newReader();
+    readers.set(event.choice, reader);
+    const read = reader.read(event);
+    const reasoningTokens = [...readers.values()].reduce((sum, each) => sum + each.reasoningTokens, 0);
+    const { text, reasoning, toolCalls, logprobs, finishReason, usage, prompt } = read;
+    const isEmpty = text === '' && !(reasoning ?? toolCalls ?? logprobs ?? finishReason ?? usage ?? prompt);
+    if (isEmpty && !keepsEmpty) continue;
+    yield usage && reasoningTokens > 0 ? { ...read, usage: withReasoning(usage, reasoningTokens) } : read;
   }
 }
 

@@ -138,7 +138,8 @@ describe('readNativeCalls', () => {
   });
 
   it('names the tool whose grammar cannot be read', async () => {
-    const bad: Tool = { ...patch, grammar: { syntax: 'lark', definition: 'start: missing' } };
+    const at = 'tools[1].grammar.definition';
+    const bad: Tool = { ...patch, grammar: { syntax: 'lark', definition: 'start: missing' }, at };
     await expect(read([{}], { tools: [add, bad] })).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'tools[1].grammar.definition',
@@ -179,7 +180,8 @@ describe('readNativeCalls', () => {
   });
 
   it('names the tool whose schema cannot be checked', async () => {
-    const bad: Tool = { type: 'function', name: 'bad', parameters: { type: 'thing' }, strict: true };
+    const at = 'tools[1].parameters';
+    const bad: Tool = { type: 'function', name: 'bad', parameters: { type: 'thing' }, strict: true, at };
     const message = expect.stringMatching(/^tools\[1\]\.parameters: /) as string;
     await expect(read([{}], { tools: [add, bad] })).rejects.toMatchObject({
       code: 'invalid_request',

@@ -1,4 +1,4 @@
-import { MegaNestError, type TokenUsage, type Tool, type ToolCallDelta } from '#platform/contracts';
+import type { TokenUsage, Tool, ToolCallDelta } from '#platform/contracts';
 import type { GenerationEvent } from '#engine/generation';
 import { BrokenFormError } from '../forms/ask-again.js';
 import type { FormChecker } from '../forms/form-checker.js';
@@ -20,8 +20,6 @@ export interface AnswerTerms {
 
 export interface NativeCallOptions {
   readonly terms: AnswerTerms;
-  /** The tools of the request, for errors. */
-  readonly given: readonly Tool[];
   readonly forms: Pick<FormChecker, 'prepare' | 'wrongWith'>;
   readonly newCallId: () => string;
 }
@@ -37,30 +35,15 @@ export async function* readNativeCalls(
 ): AsyncGenerator<GenerationEvent, void, void> {
   const { terms, forms } = options;
   if (terms.form) await forms.prepare(terms.form);
-  for (const tool of terms.tools) await prepareArguments(tool, options);
+  for (const tool of terms.tools) {
+    const form = inputForm(tool);
+    if (form && form.type !== 'json_object') await forms.prepare(form);
+  }
   const answers = new Map<number, NativeAnswer>();
   for await (const event of events) {
     const answer = answers.get(event.choice) ?? new NativeAnswer(options);
     answers.set(event.choice, answer);
     yield event.finishReason ? await answer.end(event) : answer.read(event);
-  }
-}
-
-/** Errors: invalid_request with the path of the tool. */
-async function prepareArguments(tool: Tool, { forms, given }: NativeCallOptions): Promise<void> {
-  const form = inputForm(tool);
-  if (!form || form.type === 'json_object') return;
-  try {
-    await forms.prepare(form);
-  } catch (error) {
-    if (!(error instanceof MegaNestError) || error.code !== 'invalid_request') throw error;
-    const { message, ...body } = error.toBody();
-    const param = `tools[${given.indexOf(tool)}].${tool.type === 'custom' ? 'grammar.definition' : 'parameters'}`;
-    throw MegaNestError.fromBody({
-      ...body,
-      param,
-      message: `${param}: ${message.replace(/^constraint\S*: /, '')}`,
-    });
   }
 }
 
@@ -205,9 +188,12 @@ function inputForm(tool: Tool): TextForm | undefined {
   if (tool.type === 'custom') {
     if (!tool.grammar) return undefined;
     const { syntax, definition } = tool.grammar;
-    return syntax === 'lark' ? { type: 'lark', lark: definition } : { type: 'regex', pattern: definition };
+    const { at } = tool;
+    return syntax === 'lark'
+      ? { type: 'lark', lark: definition, at }
+      : { type: 'regex', pattern: definition, at };
   }
-  if (tool.strict && tool.parameters) return { type: 'json_schema', schema: tool.parameters };
+  if (tool.strict && tool.parameters) return { type: 'json_schema', schema: tool.parameters, at: tool.at };
   return { type: 'json_object' };
 }
 

@@ -1,10 +1,4 @@
-import {
-  invalidField,
-  MegaNestError,
-  type ChatMessage,
-  type OutputConstraint,
-  type Tool,
-} from '#platform/contracts';
+import { invalidField, type ChatMessage, type OutputConstraint, type Tool } from '#platform/contracts';
 import type { ChatTemplate, GenerationEvent, GenerateRequest as ModelRequest } from '#engine/generation';
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -99,12 +93,7 @@ export function planCalls(
     ...(Object.keys(kwargs).length > 0 && { chatTemplateKwargs: kwargs }),
     ...(constraint && { constraint }),
     mayBreak: false,
-    read: (events) =>
-      isPlain
-        ? events
-        : readAnswers(events, newReader, {
-            explain: (error) => namingTool(error, tools, options.tools ?? []),
-          }),
+    read: (events) => (isPlain ? events : readAnswers(events, newReader)),
   };
 }
 
@@ -120,7 +109,13 @@ function callableTools({ tools = [], tool_choice: choice }: CallOptions): Tool[]
   if (missing !== undefined) throw invalidField('tool_choice', `names ${missing}, which is not in tools`);
   if (choice?.mode === 'required' && tools.length === 0)
     throw invalidField('tool_choice', 'requires a call, but the request has no tools');
-  return tools.filter(({ name }) => choice?.names?.includes(name) ?? true);
+  const placed = tools.map((tool, index) => ({ ...tool, at: tool.at ?? defaultPath(tool, index) }));
+  return placed.filter(({ name }) => choice?.names?.includes(name) ?? true);
+}
+
+/** Path of a tool's schema or grammar in a request of this service. */
+function defaultPath({ type }: Tool, index: number): string {
+  return `tools[${index}].${type === 'custom' ? 'grammar.definition' : 'parameters'}`;
 }
 
 function nativePlan(
@@ -129,7 +124,7 @@ function nativePlan(
   tools: Tool[],
   forms: NativeCallOptions['forms'],
 ): CallPlan {
-  const { chat_template_kwargs: kwargs, constraint, tools: given = [] } = options;
+  const { chat_template_kwargs: kwargs, constraint } = options;
   const {
     parallel_tool_calls: parallelToolCalls,
     tool_choice: toolChoice,
@@ -155,9 +150,8 @@ function nativePlan(
     mayBreak: true,
     // An engine without a parser leaves the reasoning in the text.
     read: (events) =>
-      readNativeCalls(readAnswers(events, newReader, { explain: (error) => error, keepsEmpty: whole }), {
+      readNativeCalls(readAnswers(events, newReader, { keepsEmpty: whole }), {
         terms,
-        given,
         forms,
         newCallId,
       }),
@@ -211,25 +205,6 @@ function withShortIds(messages: readonly ChatMessage[], { name }: ToolFormat): C
 
 function shortId(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, length);
-}
-
-const tagParam = /^constraint\.tags\.(\d+)(?:\.(schema|parameters|lark))?(.*)$/;
-
-/**
- * An error about the constraint of a tool with the path of that tool: `tools[2].parameters.not`,
- * `tools[0].grammar.definition`; any other error as it is. `tools` are the tools of the constraint, in the order of its tags;
- * `given` are the tools of the request.
- */
-function namingTool(error: unknown, tools: readonly Tool[], given: readonly Tool[]): unknown {
-  if (!(error instanceof MegaNestError)) return error;
-  const body = error.toBody();
-  const found = tagParam.exec(body.param ?? '');
-  const tool = tools[Number(found?.[1])];
-  if (!found || !tool) return error;
-  const field = tool.type === 'custom' ? 'grammar.definition' : `parameters${found[3] ?? ''}`;
-  const param = `tools[${given.indexOf(tool)}].${field}`;
-  const message = body.message.replace(found[0], param);
-  return MegaNestError.fromBody({ ...body, message, param });
 }
 
 /** A reader for the model's format of calls. */

@@ -122,7 +122,7 @@ export function callConstraint({
   return {
     type: 'structural_tag',
     triggers: [trigger, answerMarks.open],
-    tags: [...tags, { begin: answerMarks.open, end: answerMarks.close, schema }],
+    tags: [...tags, { begin: answerMarks.open, end: answerMarks.close, schema, at: answerSchema.at }],
     required: true,
     single,
   };
@@ -132,16 +132,17 @@ type CallTag = Extract<OutputConstraint, { type: 'structural_tag' }>['tags'][num
 
 function callTag(format: ToolFormat, tool: Tool): CallTag {
   const [begin, end] = [callOpening(format, tool.name), callClosing(format)];
+  const where = { at: tool.at, ...(tool.type === 'custom' && { derived: true }) };
   const lark =
     tool.type === 'custom' && tool.grammar?.syntax === 'lark' ? tool.grammar.definition : undefined;
   if (format.name === 'qwen-xml') {
-    if (lark === undefined) return { begin, end, parameters: schemaOf(tool) };
+    if (lark === undefined) return { begin, end, parameters: schemaOf(tool), ...where };
     const [open, close] = [`<parameter=${rawInputName}>\n`, '\n</parameter>\n'];
-    return { begin: begin + open, end: close + end, lark, raw: true };
+    return { begin: begin + open, end: close + end, lark, raw: true, ...where };
   }
   if (lark !== undefined)
-    return { begin: `${begin}{${JSON.stringify(rawInputName)}: "`, end: `"}${end}`, lark };
-  return { begin, end, schema: schemaOf(tool) };
+    return { begin: `${begin}{${JSON.stringify(rawInputName)}: "`, end: `"}${end}`, lark, ...where };
+  return { begin, end, schema: schemaOf(tool), ...where };
 }
 
 function schemaOf(tool: Tool): Record<string, unknown> {

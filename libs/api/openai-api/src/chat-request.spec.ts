@@ -211,19 +211,28 @@ describe('tools and forms in a chat request', () => {
   const schema = { type: 'object' };
   it.each([
     [{ response_format: { type: 'text' } }, undefined],
-    [{ response_format: { type: 'json_object' } }, { type: 'json_object' }],
+    [
+      { response_format: { type: 'json_object' } },
+      { type: 'json_object', at: 'response_format.json_schema.schema' },
+    ],
     [
       { response_format: { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } } },
-      { type: 'json_schema', schema },
+      { type: 'json_schema', schema, at: 'response_format.json_schema.schema' },
     ],
-    [{ guided_json: schema }, { type: 'json_schema', schema }],
-    [{ guided_json: '{"type":"object"}' }, { type: 'json_schema', schema }],
-    [{ guided_regex: '[ab]+' }, { type: 'regex', pattern: '[ab]+' }],
-    [{ guided_choice: ['a', 'b'] }, { type: 'choice', choices: ['a', 'b'] }],
-    [{ guided_grammar: 'root ::= "a"' }, { type: 'grammar', grammar: 'root ::= "a"' }],
-    [{ structured_outputs: { choice: ['a'] } }, { type: 'choice', choices: ['a'] }],
-    [{ structured_outputs: { json_object: true } }, { type: 'json_object' }],
-  ])('holds the answer to %j', (fields, constraint) => {
+    [{ guided_json: schema }, { type: 'json_schema', schema, at: 'guided_json' }],
+    [{ guided_json: '{"type":"object"}' }, { type: 'json_schema', schema, at: 'guided_json' }],
+    [{ guided_regex: '[ab]+' }, { type: 'regex', pattern: '[ab]+', at: 'guided_regex' }],
+    [{ guided_choice: ['a', 'b'] }, { type: 'choice', choices: ['a', 'b'], at: 'guided_choice' }],
+    [{ guided_grammar: 'root ::= "a"' }, { type: 'grammar', grammar: 'root ::= "a"', at: 'guided_grammar' }],
+    [
+      { structured_outputs: { choice: ['a'] } },
+      { type: 'choice', choices: ['a'], at: 'structured_outputs.choice' },
+    ],
+    [
+      { structured_outputs: { json_object: true } },
+      { type: 'json_object', at: 'structured_outputs.json_object' },
+    ],
+  ])('holds the answer to %j, and says where that stands', (fields, constraint) => {
     expect(parse({ messages, ...fields }).parameters.constraint).toEqual(constraint);
   });
 });

@@ -76,8 +76,6 @@ export interface ChatCompletionRequest extends ChatTools {
   messages: ChatMessage[];
   model?: string;
   parameters: GenerationParameters;
-  /** Path of the field with the schema, expression or grammar of the answer in the caller's request. */
-  formField?: string;
   /** Variables for the model's chat template. */
   chatTemplateKwargs?: TemplateVariables;
   /** The reasoning effort; `field` is its path in the caller's request. */
@@ -104,13 +102,12 @@ export const chatCompletionRequestSchema = bodySchema.transform((given, context)
   }
   assertConsistent(body);
   const effort = body.reasoning_effort;
-  const form = outputConstraint(body);
+  const constraint = outputConstraint(body);
   return {
     ...chatTools(body),
     messages: toChatMessages(messages, body.messages ? 'messages' : 'message'),
     model: body.model,
-    parameters: { ...generationParameters(body), ...(form && { constraint: form.constraint }) },
-    ...(form && { formField: form.field }),
+    parameters: { ...generationParameters(body), ...(constraint && { constraint }) },
     ...(effort !== undefined && { reasoningEffort: { value: effort, field: 'reasoning_effort' } }),
     ...(body.chat_template_kwargs && { chatTemplateKwargs: body.chat_template_kwargs }),
     ...labelsOf(body),

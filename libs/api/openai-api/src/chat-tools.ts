@@ -99,7 +99,10 @@ export function chatTools(fields: ToolFields): ChatTools {
   const functions = fields.functions?.length ? fields.functions : undefined;
   if (functions && fields.tools?.length) throw invalidField('functions', 'give tools or functions, not both');
   const { tools, serverTools } = functions
-    ? { tools: functions.map(functionTool), serverTools: [] }
+    ? {
+        tools: functions.map((definition, index) => functionTool(definition, `functions[${index}]`)),
+        serverTools: [],
+      }
     : separated(fields.tools ?? []);
   const names = functions ? tools.map(({ name }) => name) : (fields.tools ?? []).map(nameOfTool);
   assertUnique(names, functions ? 'functions' : 'tools');
@@ -122,7 +125,7 @@ function separated(entries: readonly z.output<typeof toolSchema>[]) {
   const tools: Tool[] = [];
   const serverTools: NonNullable<ChatTools['serverTools']> = [];
   for (const [index, entry] of entries.entries()) {
-    if (entry.type === 'function' || entry.type === 'custom') tools.push(toTool(entry));
+    if (entry.type === 'function' || entry.type === 'custom') tools.push(toTool(entry, index));
     else serverTools.push({ entry, param: `tools[${index}]` });
   }
   return { tools, serverTools };
@@ -178,15 +181,8 @@ function withoutServerTools<Request extends ChatTools>(
   };
 }
 
-/** The path of a tool's field in a chat completion request: `tools[0].custom.format.grammar.…`. */
-export function chatToolParam(tool: number, field: string): string {
-  const [first, ...rest] = field.split('.');
-  const inner = first === 'grammar' ? 'custom.format.grammar' : `function.${first}`;
-  return [`tools[${tool}]`, inner, ...rest].join('.');
-}
-
-function toTool(tool: Exclude<z.output<typeof toolSchema>, ServerToolEntry>): Tool {
-  if (tool.type === 'function') return functionTool(tool.function);
+function toTool(tool: Exclude<z.output<typeof toolSchema>, ServerToolEntry>, index: number): Tool {
+  if (tool.type === 'function') return functionTool(tool.function, `tools[${index}].function`);
   const { name, description, format } = tool.custom;
   const grammar = format?.type === 'grammar' ? format.grammar : undefined;
   return {
@@ -194,16 +190,18 @@ function toTool(tool: Exclude<z.output<typeof toolSchema>, ServerToolEntry>): To
     name,
     ...(typeof description === 'string' && { description }),
     ...(grammar && { grammar: { syntax: grammar.syntax, definition: grammar.definition } }),
+    at: `tools[${index}].custom.format.grammar.definition`,
   };
 }
 
-function functionTool({ name, description, parameters, strict }: FunctionDefinition): Tool {
+function functionTool({ name, description, parameters, strict }: FunctionDefinition, path: string): Tool {
   return {
     type: 'function',
     name,
     ...(typeof description === 'string' && { description }),
     ...(parameters && { parameters }),
     ...(typeof strict === 'boolean' && { strict }),
+    at: `${path}.parameters`,
   };
 }
 

@@ -7,9 +7,9 @@ export {
   type ToolCallPiece,
   GatheredCalls,
 } from './chat-answers.js';
-export { callableTools, chatToolParam } from './chat-tools.js';
+export { callableTools } from './chat-tools.js';
 export { littleEffort, planThinking } from './thinking.js';
-export { namingFormParams, namingToolParams, renamingErrors } from './naming-params.js';
+export { renamingErrors } from './renaming-errors.js';
 export { messagesSchema, toChatMessages, wireMessage } from './chat-messages.js';
 export {
   chatCompletionRequestSchema,

@@ -36,13 +36,8 @@ export const outputFormatSchema = z.looseObject({
 });
 type FormatFields = z.output<typeof outputFormatSchema>;
 
-/**
- * The constraint on a request's answer, and the path of the field with its schema, expression or grammar. Errors:
- * invalid_request if two fields ask for different formats.
- */
-export function outputConstraint(
-  fields: FormatFields,
-): { constraint: OutputConstraint; field: string } | undefined {
+/** The constraint on a request's answer. Errors: invalid_request if two fields ask for different formats. */
+export function outputConstraint(fields: FormatFields): OutputConstraint | undefined {
   const { json, regex, choice, grammar, json_object: object } = fields.structured_outputs ?? {};
   const found: [param: string, constraint: OutputConstraint | undefined][] = [
     ['response_format', responseConstraint(fields.response_format)],
@@ -64,7 +59,7 @@ export function outputConstraint(
   }
   const [field, constraint] = first ?? [];
   if (!field || !constraint) return undefined;
-  return { constraint, field: field === 'response_format' ? 'response_format.json_schema.schema' : field };
+  return { ...constraint, at: field === 'response_format' ? 'response_format.json_schema.schema' : field };
 }
 
 function responseConstraint(format: FormatFields['response_format']): OutputConstraint | undefined {

@@ -154,8 +154,8 @@ export function echoedFormat(format: z.output<typeof textFormatSchema> | undefin
 /** The constraint on an answer of the format; a schema is enforced even if it is not strict. */
 export function formatConstraint(format: TextFormat): OutputConstraint | undefined {
   if (format.type === 'text') return undefined;
-  if (format.type === 'json_object') return { type: 'json_object' };
-  return { type: 'json_schema', schema: format.schema };
+  if (format.type === 'json_object') return { type: 'json_object', at: 'text.format' };
+  return { type: 'json_schema', schema: format.schema, at: 'text.format.schema' };
 }
 
 /** Prefixes of OpenAI's ids by type; other types of items get `item`. */

@@ -1,5 +1,5 @@
 import { MegaNestError, type GenerationParameters } from '#platform/contracts';
-import { GrammarCompiler } from '#engine/grammar';
+import { constraintProblem, GrammarCompiler } from '#engine/grammar';
 import { TextTokenizer, TokenVocabulary } from '#engine/models';
 import type { CallContext } from '#engine/models';
 import { type EncodedImage, imagePrompt } from '#engine/vision';
@@ -75,7 +75,7 @@ export class DecoderModel {
     this.check(ids, parameters);
     const constraint = call.constraint && this.grammars.compile(call.constraint);
     const images = this.place(call.images, ids);
-    await this.scheduler.run({
+    const run = this.scheduler.run({
       promptIds: ids,
       client: call.client,
       ...(images && { images }),
@@ -83,6 +83,9 @@ export class DecoderModel {
       constraint,
       ...(goesOn && { goesOn }),
       ...context,
+    });
+    await run.catch((error: unknown) => {
+      throw call.constraint ? constraintProblem(call.constraint.constraint, error) : error;
     });
     return ids.length;
   }

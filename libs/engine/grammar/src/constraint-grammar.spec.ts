@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OutputConstraint } from '#platform/contracts';
 import { ConstraintError } from './grammar.js';
-import { constraintGrammar, prepareGrammar } from './constraint-grammar.js';
+import { constraintGrammar, prepareGrammar, readConstraint } from './constraint-grammar.js';
 import { larkGrammar } from './lark/lark-grammar.js';
 
 function refusal(constraint: OutputConstraint): { path: string; reason: string } {
@@ -121,5 +121,26 @@ describe('what is too long', () => {
     expect(() => constraintGrammar({ type: 'regex', pattern: '[ab]'.repeat(long / 4) })).not.toThrow(
       RangeError,
     );
+  });
+});
+
+describe('the path of an error in the request', () => {
+  const schema = { properties: { a: { type: 'strin' } } };
+  const tag = { begin: '<a>', end: '</a>' };
+  const tags = (one: object) => ({ type: 'structural_tag', triggers: ['<a>'], tags: [{ ...tag, ...one }] });
+  it.each([
+    [{ type: 'json_schema', schema }, 'constraint.schema.properties.a.type'],
+    [{ type: 'json_schema', schema, at: 'guided_json' }, 'guided_json.properties.a.type'],
+    [{ type: 'regex', pattern: '(a', at: 'guided_regex' }, 'guided_regex'],
+    [{ type: 'grammar', grammar: 'root ::= b', at: 'guided_grammar' }, 'guided_grammar'],
+    [{ type: 'choice', choices: ['x'.repeat(300_000)], at: 'guided_choice' }, 'guided_choice'],
+    [tags({ schema }), 'constraint.tags.0.schema.properties.a.type'],
+    [{ ...tags({ schema }), at: 'response_format' }, 'response_format.tags.0.schema.properties.a.type'],
+    [tags({ schema, at: 'tools[2].parameters' }), 'tools[2].parameters.properties.a.type'],
+    [tags({ schema, at: 'tools[2].format.definition', derived: true }), 'tools[2].format.definition'],
+    [tags({ lark: 'start: missing', at: 'tools[0].format.definition' }), 'tools[0].format.definition'],
+  ] as [OutputConstraint, string][])('of %j is %s', (constraint, param) => {
+    const message = expect.stringMatching(new RegExp(`^${param.replaceAll(/[.[\]]/g, '\\$&')}: `)) as string;
+    expect(() => readConstraint(constraint)).toThrow(expect.objectContaining({ param, message }));
   });
 });

@@ -54,22 +54,48 @@ function within<Result>(field: string | readonly (string | number)[], work: () =
 
 /** Returns the grammar of a constraint. Errors: invalid_request, with the path of the part that is not supported. */
 export function readConstraint(constraint: OutputConstraint): Grammar {
-  return naming(() => constraintGrammar(constraint));
+  return naming(constraint, () => constraintGrammar(constraint));
+}
+
+/** A text in a Lark grammar, which custom tools have. */
+export interface LarkForm {
+  readonly type: 'lark';
+  readonly lark: string;
+  readonly at?: string | undefined;
 }
 
 /** Returns the grammar of a Lark source. Errors: invalid_request for `constraint.lark`. */
-export function readLark(source: string): Grammar {
-  return naming(() => within('lark', () => prepareGrammar(larkGrammar(source))));
+export function readLark(form: LarkForm): Grammar {
+  return naming(form, () => within('lark', () => prepareGrammar(larkGrammar(form.lark))));
 }
 
-function naming(read: () => Grammar): Grammar {
+/** Does work with a constraint. Errors: invalid_request, with the path of the part that is not supported. */
+function naming<Result>(constraint: OutputConstraint | LarkForm, work: () => Result): Result {
   try {
-    return read();
+    return work();
   } catch (error) {
-    const isTooDeep = error instanceof RangeError;
-    if (!(error instanceof ConstraintError) && !isTooDeep) throw error;
-    const param = ['constraint', ...(isTooDeep ? [] : error.path)].join('.');
-    const reason = isTooDeep ? 'It is nested too deeply.' : error.reason;
-    throw new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param, cause: error });
+    throw constraintProblem(constraint, error);
   }
+}
+
+/** The error of a caller for an error of its constraint; other errors as they are. */
+export function constraintProblem(constraint: OutputConstraint | LarkForm, error: unknown): unknown {
+  const isTooDeep = error instanceof RangeError;
+  if (!(error instanceof ConstraintError) && !isTooDeep) return error;
+  const param = pathOf(constraint, isTooDeep ? [] : error.path);
+  const reason = isTooDeep ? 'It is nested too deeply.' : error.reason;
+  return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param, cause: error });
+}
+
+/** Fields of a constraint for which `at` stands. */
+const namedFields: ReadonlySet<unknown> = new Set(['schema', 'pattern', 'grammar', 'lark']);
+
+/** The path of a part of a constraint in the caller's request, as far as the constraint says where it stands there. */
+function pathOf(constraint: OutputConstraint | LarkForm, path: readonly (string | number)[]): string {
+  const [field, ...rest] = path;
+  const tag = constraint.type === 'structural_tag' ? constraint.tags[Number(rest[0])] : undefined;
+  if (field === 'tags' && tag?.at !== undefined)
+    return [tag.at, ...(tag.derived ? [] : rest.slice(2))].join('.');
+  if (constraint.at === undefined) return ['constraint', ...path].join('.');
+  return [constraint.at, ...(namedFields.has(field) ? rest : path)].join('.');
 }

@@ -11,7 +11,7 @@ const maxKept = 32;
 
 /** Creates the constraints of the completions of one request. */
 export interface CompiledConstraint {
-  /** Returns a constraint at the start of a completion. Errors: invalid_request if the grammar is too ambiguous. */
+  /** Returns a constraint at the start of a completion. Throws ConstraintError if the grammar is too ambiguous. */
   start(): TokenConstraint;
 }
 
@@ -20,6 +20,8 @@ export interface ReadConstraint {
   /** Equal for equal constraints. */
   readonly key: string;
   readonly grammar: Grammar;
+  /** Says where its parts stand in the request, for errors. */
+  readonly constraint: OutputConstraint;
 }
 
 /** Compiles grammars to constraints for one vocabulary. Caches the states and masks of the last 32 grammars. */
@@ -43,7 +45,7 @@ export class GrammarCompiler {
   }
 
   /** Compiles a constraint. This is fast, because states are computed only when a completion reaches them. */
-  compile({ key, grammar }: ReadConstraint): CompiledConstraint {
+  compile({ key, grammar }: Pick<ReadConstraint, 'key' | 'grammar'>): CompiledConstraint {
     this.prepare();
     const follower = this.kept.get(key) ?? this.newFollower(grammar);
     this.kept.delete(key);
@@ -79,11 +81,12 @@ export class ConstraintReader {
 
   /** Errors: invalid_request with the path of the unsupported part, or if parsing takes too long; cancelled. */
   async read(constraint: OutputConstraint, signal?: AbortSignal): Promise<ReadConstraint> {
-    const key = JSON.stringify(constraint);
+    const key = JSON.stringify(withoutPaths(constraint));
     const known = this.kept.get(key);
-    if (known) return known;
-    const tooLong = () => invalidField('constraint', `It takes longer than ${this.limitMs} ms to read.`);
-    const read = { key, grammar: await this.worker.run(constraint, tooLong, signal) };
+    if (known) return { ...known, constraint };
+    const param = constraint.at ?? 'constraint';
+    const tooLong = () => invalidField(param, `It takes longer than ${this.limitMs} ms to read.`);
+    const read = { key, constraint, grammar: await this.worker.run(constraint, tooLong, signal) };
     this.kept.set(key, read);
     const [oldest] = this.kept.keys();
     if (this.kept.size > keptReadings) this.kept.delete(oldest!);
@@ -95,9 +98,15 @@ export class ConstraintReader {
   }
 }
 
+/** The constraint without the paths of its parts, which have no influence on its grammar. */
+function withoutPaths({ at: _at, ...constraint }: OutputConstraint): object {
+  if (constraint.type !== 'structural_tag') return constraint;
+  return { ...constraint, tags: constraint.tags.map(({ at: _place, derived: _derived, ...tag }) => tag) };
+}
+
 const utf8 = new TextEncoder();
 
-/** Returns true if a grammar allows a text. Errors: invalid_request if the grammar is too ambiguous for it. */
+/** Returns true if a grammar allows a text. Throws ConstraintError if the grammar is too ambiguous for it. */
 export function textFits(grammar: Grammar, text: string): boolean {
   let machine = new GrammarMachine(grammar);
   let state = machine.start;

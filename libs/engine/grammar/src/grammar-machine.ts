@@ -1,7 +1,6 @@
-import { MegaNestError, invalidField } from '#platform/contracts';
 import { intersection, characterSet, wideSequences, type ByteRange } from './regex/character-set.js';
 import { ShortestTexts } from './shortest-texts.js';
-import { repeat, type Grammar, type GrammarNode } from './grammar.js';
+import { ConstraintError, repeat, type Grammar, type GrammarNode } from './grammar.js';
 
 /** Number of the rest to match: a head, then another continuation. 0 is the end of the text. */
 type Continuation = number;
@@ -302,6 +301,6 @@ export class GrammarMachine {
   }
 }
 
-function tooAmbiguous(): MegaNestError {
-  return invalidField('constraint', 'It is too ambiguous: one text has too many parses.');
+function tooAmbiguous(): ConstraintError {
+  return new ConstraintError('It is too ambiguous: one text has too many parses.');
 }

@@ -5,5 +5,6 @@ export {
   type ReadConstraint,
   textFits,
 } from './grammar-compiler.js';
-export { readConstraint, readLark } from './constraint-grammar.js';
+export { ConstraintError } from './grammar.js';
+export { constraintProblem, readConstraint, readLark, type LarkForm } from './constraint-grammar.js';
 export { TokenConstraint } from './token-constraint.js';

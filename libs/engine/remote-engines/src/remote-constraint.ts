@@ -78,18 +78,24 @@ function escaped(text: string): string {
 type TagConstraint = Extract<OutputConstraint, { type: 'structural_tag' }>;
 
 /** Remote engines support only tags within free text with the same meaning. */
-function structuralTag({ triggers, tags, required, single }: TagConstraint): object {
+function structuralTag({ triggers, tags, required, single, at = 'constraint' }: TagConstraint): object {
   if (required || single) {
     const detail = 'A remote engine cannot limit the number of structural tags.';
     throw new MegaNestError('invalid_request', {
       detail,
-      param: `constraint.${required ? 'required' : 'single'}`,
+      param: `${at}.${required ? 'required' : 'single'}`,
     });
   }
   const other = tags.findIndex((tag) => !('schema' in tag));
   if (other !== -1) {
     const detail = 'A remote engine supports only tags with a schema.';
-    throw new MegaNestError('invalid_request', { detail, param: `constraint.tags.${other}` });
+    throw new MegaNestError('invalid_request', { detail, param: `${at}.tags.${other}` });
   }
-  return { response_format: { type: 'structural_tag', structures: tags, triggers } };
+  return {
+    response_format: {
+      type: 'structural_tag',
+      structures: tags.map(({ at: _at, derived: _derived, ...tag }) => tag),
+      triggers,
+    },
+  };
 }

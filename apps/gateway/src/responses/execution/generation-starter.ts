@@ -7,7 +7,7 @@ import {
   type Support,
 } from '#platform/contracts';
 import type { RunReceipt } from '#platform/dag';
-import { namingFormParams, namingToolParams, renamingErrors } from '#api/openai-api';
+import { renamingErrors } from '#api/openai-api';
 import { fileSearchSteps, modelTools, type MachineStep } from '#api/responses';
 import type { HttpCall } from '#platform/service-kit';
 import { retry } from '#platform/foundation';
@@ -131,14 +131,8 @@ export class GenerationStarter {
     const chat = await model.readFiles(plan.job.chat, call);
     const job = { ...plan.job, chat };
     const endings: (() => Promise<void>)[] = [];
-    const { paths } = modelTools(initial.tools);
-    const paramOf = (tool: number, field: string) =>
-      `${paths[tool] ?? 'tools'}.${field.replace(/^grammar/, 'format')}`;
     const generate = (turn: GenerationTurn) => {
-      const open = async () => {
-        const run = await this.#generate(job, turn, model, { call, ignored });
-        return { ...run, chunks: namingToolParams(run.chunks, paramOf) };
-      };
+      const open = () => this.#generate(job, turn, model, { call, ignored });
       // After a call of a tool the engine is retried, so that a short overload does not discard the results of tools.
       return chunksOf(() => (patient || turn.number > 0 ? patiently(open, call) : open()));
     };
@@ -299,7 +293,7 @@ function startNamed(
   { call, ignored }: Starting,
 ): ChatRun {
   const run = model.start(asked, call);
-  const chunks = renamingErrors(namingFormParams(run.chunks, 'text.format.schema'), namedInput);
+  const chunks = renamingErrors(run.chunks, namedInput);
   return { ...run, chunks: sharingIgnored({ ...run, chunks }, ignored) };
 }
 

@@ -131,9 +131,9 @@ describe('createResponseSchema', () => {
       schema,
       strict: false,
     });
-    expect(parameters.constraint).toEqual({ type: 'json_schema', schema });
+    expect(parameters.constraint).toEqual({ type: 'json_schema', schema, at: 'text.format.schema' });
     expect(parse({ text: { format: { type: 'json_object' } } }).parameters).toEqual({
-      constraint: { type: 'json_object' },
+      constraint: { type: 'json_object', at: 'text.format' },
     });
   });
 

@@ -61,8 +61,6 @@ export interface CallTarget {
 export interface ModelTools {
   /** The tools that the caller runs, in the model's format; names are unique. */
   tools: Tool[];
-  /** The path of each in the request: `tools[2]`, `tools[0].tools[1]`. */
-  paths: string[];
   /** By the name that the model uses. */
   targets: Map<string, CallTarget>;
   /** Entries of other types, which the server runs or does not know. */
@@ -104,7 +102,7 @@ const namespace = z.looseObject({
  * `<namespace>__<name>`. Other entries are in `others`.
  */
 export function modelTools(tools: readonly ResponseTool[]): ModelTools {
-  const result: ModelTools = { tools: [], paths: [], targets: new Map(), others: [] };
+  const result: ModelTools = { tools: [], targets: new Map(), others: [] };
   for (const [index, entry] of tools.entries()) {
     const path = `tools[${index}]`;
     const single = callable.safeParse(entry);
@@ -131,13 +129,12 @@ function add(result: ModelTools, entry: z.output<typeof callable>, path: string,
     name: entry.name,
     ...(group !== undefined && { namespace: group }),
   });
-  result.paths.push(path);
   const description = entry.description ?? undefined;
   if (entry.type === 'custom') {
     const { format } = entry;
     const grammar =
       format?.type === 'grammar' ? { syntax: format.syntax, definition: format.definition } : undefined;
-    result.tools.push({ type: 'custom', name, description, grammar });
+    result.tools.push({ type: 'custom', name, description, grammar, at: `${path}.format.definition` });
   } else {
     const { parameters, strict } = entry;
     result.tools.push({
@@ -146,6 +143,7 @@ function add(result: ModelTools, entry: z.output<typeof callable>, path: string,
       description,
       parameters: parameters ?? undefined,
       strict: strict ?? undefined,
+      at: `${path}.parameters`,
     });
   }
 }

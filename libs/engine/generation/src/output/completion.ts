@@ -1,6 +1,5 @@
-import { MegaNestError } from '#platform/contracts';
 import type { TokenVocabulary } from '#engine/models';
-import type { TokenConstraint } from '#engine/grammar';
+import { ConstraintError, type TokenConstraint } from '#engine/grammar';
 import { CompletionText, type CompletionPiece, type CompletionToken } from './completion-text.js';
 import type { Repetition } from './repetition.js';
 import type { SampledToken, Sampler } from '../sampling/sampler.js';
@@ -206,8 +205,7 @@ export class Completion {
     const { constraint } = this.options;
     if (!constraint || constraint.mayContinue) return undefined;
     if (constraint.mayEnd) return 'stop';
-    const detail = 'The tokens of this model cannot write what the constraint asks for.';
-    throw new MegaNestError('invalid_request', { detail, param: 'constraint' });
+    throw new ConstraintError('The tokens of this model cannot write what it asks for.');
   }
 
   private event(pieces: readonly CompletionPiece[]): GenerationEvent {

@@ -60,6 +60,9 @@ export const chatMessageSchema = z.object({
 /** A turn in the gateway also knows which ranges of its `content` are files. Services do not get them. */
 export type ChatMessage = z.infer<typeof chatMessageSchema> & { files?: ChatFile[] };
 
+/** Path of the schema, expression or grammar in the caller's request: errors name it. */
+const at = z.string().optional();
+
 const jsonSchema = z.union([z.boolean(), z.record(z.string(), z.unknown())]);
 
 /** A tool that the model may call. */
@@ -72,6 +75,7 @@ export const toolSchema = z.discriminatedUnion('type', [
     parameters: z.record(z.string(), z.unknown()).optional(),
     /** Decoding of the arguments is constrained to the schema. */
     strict: z.boolean().optional(),
+    at,
   }),
   z.object({
     type: z.literal('custom'),
@@ -79,6 +83,7 @@ export const toolSchema = z.discriminatedUnion('type', [
     description: z.string().optional(),
     /** The grammar of the raw input; any text where absent. */
     grammar: z.object({ syntax: z.enum(['lark', 'regex']), definition: z.string() }).optional(),
+    at,
   }),
 ]);
 export type Tool = z.infer<typeof toolSchema>;
@@ -90,16 +95,22 @@ export const toolChoiceSchema = z.object({
 });
 export type ToolChoice = z.infer<typeof toolChoiceSchema>;
 
-const tagBorders = { begin: z.string().min(1), end: z.string() };
+const tagFields = {
+  begin: z.string().min(1),
+  end: z.string(),
+  at,
+  /** The schema is made of the text at `at`: errors name this text and not a part of the schema. */
+  derived: z.boolean().optional(),
+};
 
 /** The constraint on an answer's text during decoding: each complete answer satisfies it. */
 export const outputConstraintSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('json_object') }),
-  z.object({ type: z.literal('json_schema'), schema: jsonSchema }),
-  z.object({ type: z.literal('regex'), pattern: z.string().min(1) }),
-  z.object({ type: z.literal('choice'), choices: z.array(z.string().min(1)).min(1) }),
+  z.object({ type: z.literal('json_object'), at }),
+  z.object({ type: z.literal('json_schema'), schema: jsonSchema, at }),
+  z.object({ type: z.literal('regex'), pattern: z.string().min(1), at }),
+  z.object({ type: z.literal('choice'), choices: z.array(z.string().min(1)).min(1), at }),
   /** A grammar in GBNF, an EBNF, with a rule `root`. */
-  z.object({ type: z.literal('grammar'), grammar: z.string().min(1) }),
+  z.object({ type: z.literal('grammar'), grammar: z.string().min(1), at }),
   /**
    * Free text in which each `trigger` begins one of the `tags`. The text between `begin` and `end` matches the schema.
    */
@@ -109,11 +120,11 @@ export const outputConstraintSchema = z.discriminatedUnion('type', [
     tags: z
       .array(
         z.union([
-          z.object({ ...tagBorders, schema: jsonSchema }),
+          z.object({ ...tagFields, schema: jsonSchema }),
           /** A text of the Lark grammar between them, escaped as in a JSON string unless it is `raw`. */
-          z.object({ ...tagBorders, lark: z.string().min(1), raw: z.boolean().optional() }),
+          z.object({ ...tagFields, lark: z.string().min(1), raw: z.boolean().optional() }),
           /** Parameters in tags between them, in Qwen3-Coder's format, of an object that matches the schema. */
-          z.object({ ...tagBorders, parameters: z.record(z.string(), z.unknown()) }),
+          z.object({ ...tagFields, parameters: z.record(z.string(), z.unknown()) }),
         ]),
       )
       .min(1),
@@ -121,6 +132,7 @@ export const outputConstraintSchema = z.discriminatedUnion('type', [
     required: z.boolean().optional(),
     /** At most one tag. */
     single: z.boolean().optional(),
+    at,
   }),
 ]);
 export type OutputConstraint = z.infer<typeof outputConstraintSchema>;
