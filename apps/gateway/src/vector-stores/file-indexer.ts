@@ -104,7 +104,7 @@ export class FileIndexer implements OnModuleInit {
 
   onModuleInit(): void {
     this.wake();
-    this.#timer = setInterval(() => this.wake(), Math.min(1_000, this.#leaseMs / 3)).unref();
+    this.#timer = setInterval(() => this.wake(), this.#leaseMs / 3).unref();
   }
 
   /** Releases the leases of unfinished files at once, for another gateway or the next start of this one. */
@@ -177,6 +177,7 @@ export class FileIndexer implements OnModuleInit {
     const pauseMs = pauseBeforeRetry(error, task.attempts);
     if (pauseMs !== undefined) {
       await this.leases.postpone(this.#leaseOwner, task, { pauseMs, counted: true });
+      setTimeout(() => this.wake(), pauseMs + 50).unref();
       return;
     }
     const failure = indexingFailure(error, task);

@@ -58,7 +58,8 @@ export class RpcClient {
   readonly #choice = new InstanceChoice();
   #reconnects = 0;
   readonly #subscription: Subscription;
-  readonly #checkTimer: NodeJS.Timeout;
+  /** Runs while there are calls. */
+  #checkTimer: NodeJS.Timeout | undefined;
 
   /** `balance`: false leaves the choice of the instance to the queue group of NATS. */
   constructor(
@@ -80,7 +81,6 @@ export class RpcClient {
       onAnswer: (service, id, said) => this.#choice.note(service, id, said),
     });
     connection.onRefused = (subject) => this.#refuse(subject);
-    this.#checkTimer = setInterval(() => this.#check(), checkMs).unref();
   }
 
   /** One request, one reply. */
@@ -207,6 +207,7 @@ export class RpcClient {
   /** Waits for a connection and, for a call with a model, for the announcements of the instances. */
   async #whenReady({ service }: RpcMethod, options: CallOptions): Promise<void> {
     await this.#whenConnected(options);
+    this.#noticeReconnect();
     const { model } = options;
     if (model === undefined || this.options.balance === false || this.#choice.serves(service, model)) return;
     this.#watch.ask(service);
@@ -245,6 +246,7 @@ export class RpcClient {
     }
     const call = new Call(method, method.streaming ? renewing(sink, options.patience) : sink, target);
     this.#calls.set(callId, call);
+    this.#checkTimer ??= setInterval(() => this.#check(), checkMs).unref();
     const leaveInstance = instance === undefined ? undefined : this.#choice.begin(method.service, instance);
     this.#watch.meet(method.service);
     const stopWatch = watchTime(options.patience, timeoutMs, () =>
@@ -317,19 +319,25 @@ export class RpcClient {
   }
 
   #check(): void {
+    if (this.#calls.size === 0) {
+      clearInterval(this.#checkTimer);
+      this.#checkTimer = undefined;
+      return;
+    }
     const quiet = new Set<string>();
     for (const call of this.#calls.values()) if (call.checkSilence()) quiet.add(call.method.service);
-    if (this.connection.connected) this.#look(quiet);
+    if (!this.connection.connected) return;
+    this.#noticeReconnect();
+    this.#watch.look(quiet);
   }
 
-  #look(services: ReadonlySet<string>): void {
+  /** After a new connection the instances are unknown. */
+  #noticeReconnect(): void {
     const { reconnects } = this.connection;
-    if (reconnects !== this.#reconnects) {
-      this.#watch.forget();
-      this.#choice.forget();
-    }
+    if (reconnects === this.#reconnects) return;
     this.#reconnects = reconnects;
-    this.#watch.look(services);
+    this.#watch.forget();
+    this.#choice.forget();
   }
 }
 

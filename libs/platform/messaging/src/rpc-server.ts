@@ -165,7 +165,6 @@ export class RpcServer extends Server implements CustomTransportStrategy {
         callback: (error) => this.#hear(error, () => undefined),
       }),
     ];
-    this.#heartbeat = setInterval(() => this.#sendHeartbeats(), firstHeartbeatMs).unref();
     this.#service = await new Svcm(nats).add({
       name: service,
       version,
@@ -243,6 +242,8 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       attributes: { 'rpc.system': 'nats', 'rpc.service': method.service, 'rpc.method': method.method },
     });
     const model = message.headers?.get(header.model);
+    // The timer ends itself without calls, so that an idle process sleeps.
+    this.#heartbeat ??= setInterval(() => this.#sendHeartbeats(), firstHeartbeatMs).unref();
     const context = this.#running.start(
       {
         callId,
@@ -318,6 +319,10 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   }
 
   #sendHeartbeats(): void {
+    if (this.#running.size === 0) {
+      clearInterval(this.#heartbeat);
+      this.#heartbeat = undefined;
+    }
     if (!this.connection.connected) return;
     for (const [callId, reply] of this.#running.due(heartbeatMs)) {
       // A caller that is gone makes the server answer "no responders" to the cancel subject, which stops the call after

@@ -18,3 +18,17 @@ export function processorMsOf(pid: number | undefined): number | undefined {
     return undefined;
   }
 }
+
+/**
+ * How often the main thread of a process has woken up. It rises while an event loop turns, and not while the thread waits for
+ * ever, is stopped or computes. Undefined without `/proc` (macOS) and for a process that has ended. Source: proc_pid_status(5).
+ */
+export function wakeupsOf(pid: number | undefined): number | undefined {
+  if (pid === undefined) return undefined;
+  try {
+    const found = /^voluntary_ctxt_switches:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return found ? Number(found[1]) : undefined;
+  } catch {
+    return undefined;
+  }
+}

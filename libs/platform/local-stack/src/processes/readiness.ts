@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import type { OutputLine } from './child.js';
+import { processorMsOf, wakeupsOf } from './processor-time.js';
 
 /** A starting child, as a readiness probe sees it. */
 export interface StartingProcess {
@@ -79,6 +80,11 @@ export interface Liveness {
   probe(signal: AbortSignal): Promise<void>;
   /** Milliseconds between two probes. */
   intervalMs: number;
+  /**
+   * A number that rises while the child's event loop turns: then it is not probed, since probes of all children keep an idle
+   * machine awake. A loop that turns without an answer is left to the child's own watchdog.
+   */
+  turns?(pid: number | undefined): number | undefined;
   /** Consecutive probes without an answer after which the child counts as hung. A late answer still counts. */
   misses: number;
 }
@@ -90,6 +96,7 @@ const patience = { intervalMs: 1_200, misses: 3 };
 export function liveOverHttp(url: string): Liveness {
   return {
     ...patience,
+    turns: wakeupsOf,
     probe: async (signal) => {
       const { body } = await request(url, { signal });
       await body.dump();
@@ -109,12 +116,10 @@ const busyShare = 0.05;
  * Probes until the child hangs or the signal aborts. Returns true if the child hangs. A child that does not answer
  * but uses the processor is busy; its own watchdog ends it after `HANG_LIMIT_MS`.
  */
-export async function watchLiveness(
-  liveness: Liveness,
-  signal: AbortSignal,
-  processorMs: () => number | undefined = () => undefined,
-): Promise<boolean> {
+export async function watchLiveness(liveness: Liveness, signal: AbortSignal, pid?: number): Promise<boolean> {
   const { intervalMs, misses } = liveness;
+  const processorMs = () => processorMsOf(pid);
+  let turned = liveness.turns?.(pid);
   let unanswered = 0;
   let usedBefore = processorMs() ?? 0;
   while (!signal.aborted) {
@@ -124,12 +129,17 @@ export async function watchLiveness(
       unanswered = 0;
     }
     if (unanswered === 0) usedBefore = processorMs() ?? 0;
-    unanswered += 1;
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(intervalMs * misses)]);
-    liveness.probe(limit).then(
-      () => (unanswered = 0),
-      () => undefined,
-    );
+    const before = turned;
+    turned = liveness.turns?.(pid);
+    if (before !== undefined && turned !== undefined && turned > before) unanswered = 0;
+    else {
+      unanswered += 1;
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(intervalMs * misses)]);
+      liveness.probe(limit).then(
+        () => (unanswered = 0),
+        () => undefined,
+      );
+    }
     await delay(intervalMs, undefined, { signal }).catch(() => undefined);
   }
   return false;

@@ -1,7 +1,6 @@
 import { builtFile } from '#platform/foundation';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startChild, type Child, type ChildExit, type ChildOptions, type OutputLine } from './child.js';
-import { processorMsOf } from './processor-time.js';
 import { watchLiveness, type Liveness, type Readiness } from './readiness.js';
 
 /** Exponential back-off between restarts. */
@@ -174,8 +173,7 @@ export class SupervisedProcess {
     const over = new AbortController();
     void child.exited.then(() => over.abort());
     const signal = AbortSignal.any([over.signal, this.stopping.signal]);
-    const processorMs = () => processorMsOf(child.pid);
-    if (!(await watchLiveness(this.options.liveness, signal, processorMs))) return;
+    if (!(await watchLiveness(this.options.liveness, signal, child.pid))) return;
     const { intervalMs, misses } = this.options.liveness;
     this.options.onEvent?.({ type: 'hung', silentMs: intervalMs * misses });
     child.signal('SIGKILL');

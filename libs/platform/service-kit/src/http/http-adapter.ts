@@ -7,7 +7,8 @@ import { ApiKeys, auditedAction } from '../keys/api-keys.js';
 import { needsKeys } from '../keys/key-ring.js';
 import { decodeBody, decodedBody, encodingOf, parseJsonBody } from './request-body.js';
 import { answerClientError, noteRoutes, sendError } from './error.filter.js';
-import { callOf, pathOf, requestIdOf } from './http-call.js';
+import { callOf, pathOf, probePaths, requestIdOf } from './http-call.js';
+import { loopLag } from '../metrics/loop-lag.js';
 import { WebPages } from './web-pages.js';
 
 /**
@@ -102,6 +103,7 @@ function addHooks(
   logger: Logger,
 ): void {
   server.addHook('onRequest', (request, reply, done) => {
+    if (!probePaths.has(pathOf(request))) loopLag.stir();
     void reply.header('x-request-id', request.id);
     try {
       checkHost(request);
@@ -117,7 +119,8 @@ function addHooks(
   server.addHook('onResponse', (request, reply, done) => {
     const { method, id: requestId } = request;
     const milliseconds = Math.round(reply.elapsedTime);
-    logger.info(
+    const isQuietProbe = reply.statusCode < 400 && probePaths.has(pathOf(request));
+    logger[isQuietProbe ? 'debug' : 'info'](
       {
         method,
         path: pathOf(request),

@@ -9,6 +9,7 @@ import {
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, Summary } from 'prom-client';
 import { z } from 'zod';
 import { startGenAi, type GenAiCall, type GenAiMeasurement } from '../tracing/gen-ai.js';
+import { loopLag } from './loop-lag.js';
 import { Timeline, weightedQuantiles } from './timeline.js';
 
 const latency = z.number().nullable().describe('Seconds');
@@ -34,6 +35,8 @@ const windowSeconds = 600;
 /** Entries are written in batches, after this time or at this number. */
 const entryDelayMs = 500;
 const maxEntries = 100;
+/** The longest time of a timer, 24 days. */
+const neverMs = 2 ** 31 - 1;
 
 /**
  * The numbers of one service: latencies per operation, what runs now, errors; as statistics and for Prometheus. Events
@@ -115,8 +118,16 @@ export class Metrics {
 
   constructor(service: string) {
     this.registry.setDefaultLabels({ service });
-    collectDefaultMetrics({ register: this.registry });
+    this.#ofProcess();
     this.#clientWork();
+  }
+
+  /** prom-client's own watch of the event loop would wake an idle process a hundred times a second. */
+  #ofProcess(): void {
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: neverMs });
+    for (const { name } of this.registry.getMetricsAsArray())
+      if (name.startsWith('nodejs_eventloop_lag')) this.registry.removeSingleMetric(name);
+    loopLag.register(this.registry);
   }
 
   /** The work of the ten busiest clients, whose names are hashed. */
@@ -140,6 +151,7 @@ export class Metrics {
     const startedAt = performance.now();
     const elapsed = () => (performance.now() - startedAt) / 1000;
     let ended = false;
+    loopLag.stir();
     this.#enter(() => this.#pending.inc({ operation }));
     return {
       firstToken: () => {
