@@ -103,6 +103,7 @@ const kindLetters = {
   paragraph: 'p',
   note: 'p',
   caption: 'p',
+  figure: 'p',
   'list-item': 'i',
   'form-field': 'i',
   'table-row': 'r',

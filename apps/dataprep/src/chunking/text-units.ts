@@ -53,7 +53,7 @@ export function unitsOf(block: DocumentBlock, maxWords: number): TextUnit[] {
   return units.map((unit) => ({ ...unit, kind, ...(page !== undefined && { page }), ...(time && { time }) }));
 }
 
-const isProse = (kind: DocumentBlock['kind']) => kind === 'paragraph' || kind === 'note';
+const isProse = (kind: DocumentBlock['kind']) => kind === 'paragraph' || kind === 'note' || kind === 'figure';
 
 function piecesOf(block: DocumentBlock, maxWords: number): TextUnit[] {
   const { kind, text } = block;

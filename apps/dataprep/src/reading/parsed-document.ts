@@ -2,10 +2,10 @@ import { MegaNestError, type TimeSpan } from '#platform/contracts';
 
 /**
  * Kind of a block. Chunking never crosses a heading, and keeps rows, list items and form fields whole. A note belongs to
- * the block before it; a caption belongs to a table or a picture.
+ * the block before it; a caption belongs to a table or a picture; a figure has the text in a picture.
  */
 export type BlockKind =
-  'heading' | 'paragraph' | 'list-item' | 'table-row' | 'code' | 'note' | 'caption' | 'form-field';
+  'heading' | 'paragraph' | 'list-item' | 'table-row' | 'code' | 'note' | 'caption' | 'form-field' | 'figure';
 
 /** A piece of a document in reading order. Its text has single spaces, except `code`, which keeps its lines. */
 export interface DocumentBlock {
@@ -21,6 +21,8 @@ export interface DocumentBlock {
   time?: TimeSpan;
   /** The first row of a table. */
   startsTable?: true;
+  /** Path of a picture whose text is read later. */
+  picture?: string;
 }
 
 /** A part of a document that was not read, or not read for certain. */
@@ -52,6 +54,8 @@ export interface ReadingFacts {
   pages?: number;
   /** Pages that were read as pictures. */
   ocrPages?: number;
+  /** Pictures within a document whose text was read. */
+  ocrPictures?: number;
   sheets?: number;
   tables?: number;
   /** Pictures whose text was not read. */

@@ -9,7 +9,8 @@ import {
 import { revisedText } from '../revisions.js';
 import type { TableCell } from '../tables/table-grid.js';
 import { tableBlocks } from '../tables/table-rows.js';
-import { attributeOf, elementsOf, nameOf, type XmlElement, type XmlNode } from './xml-nodes.js';
+import { isDescription, pictureBlock, withPictures } from '../pictures/figures.js';
+import { attributeOf, elementsOf, nameOf, textWithin, type XmlElement, type XmlNode } from './xml-nodes.js';
 import { XmlArchive, type XmlDocument } from './archive.js';
 
 /** Parts that are not text of the document: comments of reviewers, deleted changes, forms, the table of contents. */
@@ -27,10 +28,10 @@ const blanks = new Set(['s', 'tab', 'line-break', 'soft-page-break']);
 const maxRepeats = 100;
 
 /**
- * Reads an OpenDocument text: headings with their levels, paragraphs, list items, tables by rows. Notes and text boxes
- * follow their paragraph.
+ * Reads an OpenDocument text: headings with their levels, paragraphs, list items, tables by rows. Notes, text boxes and
+ * the texts of pictures follow their paragraph.
  */
-export function readOdt(file: SourceFile, limits: ReadingLimits): ParsedDocument {
+export async function readOdt(file: SourceFile, limits: ReadingLimits): Promise<ParsedDocument> {
   const archive = new XmlArchive(file, limits);
   const $ = archive.xml('content.xml');
   const parts = archive.has('styles.xml') ? [archive.xml('styles.xml'), $] : [$];
@@ -38,7 +39,8 @@ export function readOdt(file: SourceFile, limits: ReadingLimits): ParsedDocument
   const blocks = reader.read($('office\\:text')[0] ?? $.root()[0]);
   const heading = blocks.find(({ level }) => level === 1)?.text;
   const warnings = reader.warnings();
-  return { ...(heading && { title: heading }), blocks, ...(warnings.length > 0 && { warnings }) };
+  const read = { ...(heading && { title: heading }), blocks, ...(warnings.length > 0 && { warnings }) };
+  return withPictures(file, read, limits);
 }
 
 class OdtReader {
@@ -77,8 +79,18 @@ class OdtReader {
     if (dropped.has(name)) return;
     if (name === 'p' || name === 'h') this.#paragraph(element, kind, blocks);
     else if (name === 'table') this.#table(element, blocks);
-    else
+    else if (name === 'image') this.#picture(element, blocks);
+    else if (name === 'desc') {
+      const text = collapseWhitespace(textWithin(element));
+      if (isDescription(text)) blocks.push({ kind: 'caption', text });
+    } else
       for (const block of this.read(element, name === 'list-item' ? 'list-item' : kind)) blocks.push(block);
+  }
+
+  /** A picture that is a file of the archive. */
+  #picture(element: XmlElement, blocks: DocumentBlock[]): void {
+    const path = (attributeOf(element, 'href') ?? '').replace(/^\.\//, '');
+    if (path.startsWith('Pictures/')) blocks.push(pictureBlock(path));
   }
 
   #paragraph(element: XmlElement, kind: DocumentBlock['kind'], blocks: DocumentBlock[]): void {
@@ -132,14 +144,20 @@ class OdtReader {
     }
     const headers = elementsOf(element).filter((child) => nameOf(child) === 'table-header-rows');
     const headerRows = headers.reduce((sum, part) => sum + rowsOf(part).length, 0);
-    const cells = rows.map((row) => elementsOf(row).flatMap((cell) => this.#cells(cell)));
-    for (const block of tableBlocks({ rows: cells, headerRows, startsWithHeaders: true })) blocks.push(block);
+    const figures: DocumentBlock[] = [];
+    const cells = rows.map((row) => elementsOf(row).flatMap((cell) => this.#cells(cell, figures)));
+    const table = tableBlocks({ rows: cells, headerRows, startsWithHeaders: true });
+    for (const block of [...table, ...figures]) blocks.push(block);
   }
 
-  #cells(cell: XmlElement): TableCell[] {
+  /** Pictures become figures below the table. */
+  #cells(cell: XmlElement, figures: DocumentBlock[]): TableCell[] {
     if (nameOf(cell) !== 'table-cell') return [];
+    const blocks = this.read(cell);
+    figures.push(...blocks.filter(({ picture }) => picture !== undefined));
     const one: TableCell = {
-      text: this.read(cell)
+      text: blocks
+        .filter(({ picture }) => picture === undefined)
         .map(({ text }) => text)
         .join(' '),
       columns: Number(attributeOf(cell, 'number-columns-spanned') ?? 1),

@@ -9,16 +9,17 @@ import {
 import type { TableCell } from '../tables/table-grid.js';
 import { revisedText } from '../revisions.js';
 import { tableBlocks, textTableBlocks } from '../tables/table-rows.js';
+import { isDescription, pictureBlock, withPictures } from '../pictures/figures.js';
 import { readHtml } from '../read-html.js';
 import { XmlArchive, resolvePath, type XmlDocument } from './archive.js';
 
 const presentation = 'ppt/presentation.xml';
 
 /**
- * Reads a presentation: slides in order as pages, titles as headings, shapes from top to bottom, tables by rows, diagrams
- * and charts, notes after their slide. Hidden slides are left out, unless the sender keeps revisions.
+ * Reads a presentation: slides in order as pages, titles as headings, shapes and pictures from top to bottom, tables by rows,
+ * diagrams and charts, notes after their slide. Hidden slides are left out, unless the sender keeps revisions.
  */
-export function readPptx(file: SourceFile, limits: ReadingLimits): ParsedDocument {
+export async function readPptx(file: SourceFile, limits: ReadingLimits): Promise<ParsedDocument> {
   const archive = new XmlArchive(file, limits);
   const paths = new Map(archive.relations(presentation).map(({ id, path }) => [id, path]));
   const $ = archive.xml(presentation);
@@ -36,7 +37,8 @@ export function readPptx(file: SourceFile, limits: ReadingLimits): ParsedDocumen
   });
   const isLeftOut = hidden.length > 0 && file.keepRevisions !== true;
   const message = `Hidden slides were left out: ${hidden.join(', ')}.`;
-  return { blocks, ...(isLeftOut && { warnings: [{ code: 'hidden_part', message }] }) };
+  const read: ParsedDocument = { blocks, ...(isLeftOut && { warnings: [{ code: 'hidden_part', message }] }) };
+  return withPictures(file, read, limits);
 }
 
 function slideBlocks(
@@ -44,13 +46,12 @@ function slideBlocks(
   { slide, path }: { slide: XmlDocument; path: string },
   page: number,
 ): DocumentBlock[] {
-  const parts = archive.hasRelations(path)
-    ? archive.relations(path).filter((part) => archive.has(part.path))
-    : [];
+  const relations = archive.hasRelations(path) ? archive.relations(path) : [];
+  const parts = relations.filter((part) => archive.has(part.path));
   const partsOf = (kind: string) =>
     parts.filter(({ type }) => type.endsWith(`/${kind}`)).map((part) => archive.xml(part.path));
   return [
-    ...textBlocks(slide, page),
+    ...textBlocks(slide, page, new Map(relations.map((each) => [each.id, each.path]))),
     ...partsOf('diagramData').flatMap((part) => diagramBlocks(part, page)),
     ...partsOf('chart').flatMap((part) => chartBlocks(part, page)),
     ...partsOf('notesSlide').flatMap((part) => textBlocks(part, page)),
@@ -90,7 +91,7 @@ function chartBlocks($: XmlDocument, page: number): DocumentBlock[] {
 
 /** Shapes from top to bottom and from left to right, with the title first. A shape without a place keeps its order. */
 function inVisualOrder($: XmlDocument): Selection['0'][] {
-  const placed = $('p\\:sp, a\\:tbl')
+  const placed = $('p\\:sp, a\\:tbl, p\\:pic')
     .toArray()
     .map((element, order) => {
       const frame = $(element).closest('p\\:grpSp, p\\:graphicFrame');
@@ -117,9 +118,15 @@ function inVisualOrder($: XmlDocument): Selection['0'][] {
   return sorted.map(({ element }) => element);
 }
 
-function textBlocks($: XmlDocument, page: number): DocumentBlock[] {
+/** `pictures`: paths by the ids of their relations. */
+function textBlocks(
+  $: XmlDocument,
+  page: number,
+  pictures: ReadonlyMap<string, string> = new Map(),
+): DocumentBlock[] {
   return inVisualOrder($).flatMap((element): DocumentBlock[] => {
     const shape = $(element);
+    if (shape.is('p\\:pic')) return figureBlocks(shape, page, pictures);
     if (shape.is('a\\:tbl')) {
       const rows = cellsOf($, shape.find('a\\:tr'), (cell) => paragraphsOf($, cell).join(' '));
       return tableBlocks({ rows, startsWithHeaders: true }).map((block) => ({ ...block, page }));
@@ -131,6 +138,20 @@ function textBlocks($: XmlDocument, page: number): DocumentBlock[] {
       isTitle ? { kind: 'heading', level: 1, text, page } : { kind: 'paragraph', text, page },
     );
   });
+}
+
+/** The description of a picture, and the place of its text. */
+function figureBlocks(
+  shape: Selection,
+  page: number,
+  pictures: ReadonlyMap<string, string>,
+): DocumentBlock[] {
+  const text = collapseWhitespace(shape.find('p\\:cNvPr').attr('descr') ?? '');
+  const path = pictures.get(shape.find('a\\:blip').attr('r:embed') ?? '');
+  return [
+    ...(isDescription(text) ? [{ kind: 'caption' as const, text, page }] : []),
+    ...(path === undefined ? [] : [pictureBlock(path, page)]),
+  ];
 }
 
 /** Texts of the paragraphs. Line breaks and fields are part of the text of their paragraph. */

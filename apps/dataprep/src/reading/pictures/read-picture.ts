@@ -4,6 +4,7 @@ import { layOutPages } from '../pdf/layout/lay-out-pages.js';
 import {
   defaultMaxScannedPages,
   unsupportedFile,
+  type DocumentBlock,
   type ParsedDocument,
   type ReadingLimits,
   type SourceFile,
@@ -24,17 +25,36 @@ export async function readPicture(file: SourceFile, limits: ReadingLimits): Prom
     const detail = `it is a picture, and the models that read text in pictures are not installed (run ${command})`;
     throw unsupportedFile(filename, detail);
   }
+  const { pages, blocks } = await layOutPicture(file, limits);
+  if (blocks.length === 0) throw unsupportedFile(filename, 'it is a picture without text');
+  return {
+    blocks: pages > 1 ? blocks : blocks.map(({ page: _only, ...block }) => block),
+    facts: { ocrPages: pages },
+  };
+}
+
+/** Pictures with shorter sides are icons, bullets and lines. */
+const minSide = 24;
+/** Pictures of a document have words; single letters are mostly read into shapes. */
+const hasWords = /[\p{L}\p{N}]{2}/u;
+
+/**
+ * The text in a picture of a document; an empty list if it has none. Errors: unsupported_file for a format that is not
+ * read, and for a damaged picture.
+ */
+export async function blocksOfPicture(file: SourceFile, limits: ReadingLimits): Promise<DocumentBlock[]> {
+  const { blocks } = await layOutPicture(file, limits, minSide);
+  return blocks.filter(({ text }) => hasWords.test(text));
+}
+
+async function layOutPicture(file: SourceFile, limits: ReadingLimits, leastSide = 1) {
   const pages: PageContent[] = [];
   for await (const { picture, total } of picturesOf(file, limits)) {
+    if (Math.min(picture.width, picture.height) < leastSide) continue;
     pages.push(await readPageOfPicture(picture, scale));
     reportPages(pages.length, total);
   }
-  const blocks = layOutPages(pages);
-  if (blocks.length === 0) throw unsupportedFile(filename, 'it is a picture without text');
-  return {
-    blocks: pages.length > 1 ? blocks : blocks.map(({ page: _only, ...block }) => block),
-    facts: { ocrPages: pages.length },
-  };
+  return { pages: pages.length, blocks: layOutPages(pages) };
 }
 
 async function* picturesOf(

@@ -1,5 +1,6 @@
 import { codePoint } from 'dingbat-to-unicode';
 import type { LinkTargets } from '../html/link-targets.js';
+import { isDescription } from '../pictures/figures.js';
 import { revisedText, type Revision } from '../revisions.js';
 import { mathText } from './math-text.js';
 import { looksOf, type WordStyle } from './word-styles.js';
@@ -19,6 +20,8 @@ export interface WordContext {
   styles: ReadonlyMap<string, WordStyle>;
   /** Targets of relations by their ids. */
   targets: ReadonlyMap<string, string>;
+  /** Paths of pictures by the ids of their relations. */
+  pictures: ReadonlyMap<string, string>;
   links: LinkTargets;
   keepsRevisions: boolean;
 }
@@ -34,6 +37,8 @@ export interface ParagraphText {
   notes: string[];
   /** Descriptions of pictures. */
   captions: string[];
+  /** Paths of pictures. */
+  pictures: string[];
   /** Whether text was left out because it is struck out, deleted or hidden. */
   isRevised: boolean;
 }
@@ -74,6 +79,7 @@ export class ParagraphReader {
     boxes: [],
     notes: [],
     captions: [],
+    pictures: [],
     isRevised: false,
   };
   readonly #fields: { code: string; start: number | undefined }[] = [];
@@ -200,7 +206,10 @@ export class ParagraphReader {
       if (name === 'txbxContent') this.#found.boxes.push(node);
       else {
         const caption = name === 'docPr' ? (attributeOf(node, 'descr') ?? '').trim() : '';
-        if (/\p{L}{2}/u.test(caption) && !/\.\w{3,4}$/.test(caption)) this.#found.captions.push(caption);
+        if (isDescription(caption)) this.#found.captions.push(caption);
+        const id = attributeOf(node, name === 'blip' ? 'embed' : name === 'imagedata' ? 'id' : '');
+        const path = id === undefined ? undefined : this.context.pictures.get(id);
+        if (path !== undefined) this.#found.pictures.push(path);
         waiting.push(...elementsOf(name === 'AlternateContent' ? chosen(node) : node).toReversed());
       }
     }

@@ -7,6 +7,7 @@ import {
   type ReadingLimits,
   type SourceFile,
 } from '../parsed-document.js';
+import { withPictures } from '../pictures/figures.js';
 import { Numbering } from './numbering.js';
 import { WordBlocks } from './word-blocks.js';
 import { wordStyles } from './word-styles.js';
@@ -23,9 +24,9 @@ const usualPath = 'word/document.xml';
 
 /**
  * Reads a Word document: headings, paragraphs and lists with their numbers, tables, notes after their paragraph, text
- * boxes, equations. The texts of page headers come first and those of footers last, each once.
+ * boxes, equations, the text in pictures. The texts of page headers come first and those of footers last, each once.
  */
-export function readDocx(file: SourceFile, limits: ReadingLimits): ParsedDocument {
+export async function readDocx(file: SourceFile, limits: ReadingLimits): Promise<ParsedDocument> {
   const archive = new XmlArchive(file, limits);
   const path = mainPart(archive);
   const relations = archive.hasRelations(path) ? archive.relations(path) : [];
@@ -42,6 +43,7 @@ export function readDocx(file: SourceFile, limits: ReadingLimits): ParsedDocumen
   const reader = new WordBlocks({
     styles: wordStyles(styles),
     targets,
+    pictures: new Map(relations.map((each) => [each.id, each.path])),
     links: new LinkTargets([...targets.values()], targets.size > 0 ? textWithin(document.root()[0]!) : ''),
     keepsRevisions: file.keepRevisions ?? false,
     numbering: new Numbering(numbering),
@@ -56,7 +58,8 @@ export function readDocx(file: SourceFile, limits: ReadingLimits): ParsedDocumen
   const blocks = [...headers, ...body, ...around('footer')];
   const title = body.find(({ level }) => level === 1)?.text;
   const warnings = reader.warnings();
-  return { ...(title && { title }), blocks, ...(warnings.length > 0 && { warnings }) };
+  const read = { ...(title && { title }), blocks, ...(warnings.length > 0 && { warnings }) };
+  return withPictures(file, read, limits);
 }
 
 function mainPart(archive: XmlArchive): string {

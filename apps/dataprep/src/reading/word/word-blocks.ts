@@ -5,6 +5,7 @@ import {
   type ReadingWarning,
 } from '../parsed-document.js';
 import type { TableCell } from '../tables/table-grid.js';
+import { pictureBlock } from '../pictures/figures.js';
 import { tableBlocks } from '../tables/table-rows.js';
 import type { Numbering } from './numbering.js';
 import { ParagraphReader, type WordContext } from './paragraph-text.js';
@@ -78,7 +79,9 @@ export class WordBlocks {
   #paragraph(element: XmlElement, blocks: DocumentBlock[]): void {
     const properties = childOf(element, 'pPr');
     const style = this.parts.styles.get(valueOf(properties, 'pStyle') ?? '') ?? {};
-    const { text, notes, boxes, captions, isRevised } = new ParagraphReader(this.parts, style).read(element);
+    const { text, notes, boxes, captions, pictures, isRevised } = new ParagraphReader(this.parts, style).read(
+      element,
+    );
     if (isRevised) this.#revised += 1;
     const shown = collapseWhitespace(text);
     if (shown !== '') {
@@ -94,6 +97,7 @@ export class WordBlocks {
       if (found !== '') blocks.push({ kind: 'note', text: found });
     }
     for (const caption of captions) blocks.push({ kind: 'caption', text: caption });
+    for (const picture of pictures) blocks.push(pictureBlock(picture));
     for (const box of boxes) this.#visit(box, blocks);
   }
 
@@ -125,8 +129,12 @@ export class WordBlocks {
       return;
     }
     const headerRows = rows.findIndex((row) => isOn(childOf(row, 'trPr'), 'tblHeader') !== true);
-    const table = { rows: this.#cells(rows), headerRows: headerRows === -1 ? rows.length : headerRows };
-    for (const block of tableBlocks(table)) blocks.push(block);
+    const figures: DocumentBlock[] = [];
+    const table = {
+      rows: this.#cells(rows, figures),
+      headerRows: headerRows === -1 ? rows.length : headerRows,
+    };
+    for (const block of [...tableBlocks(table), ...figures]) blocks.push(block);
   }
 
   #rowsOf(element: XmlElement): XmlElement[] {
@@ -135,8 +143,8 @@ export class WordBlocks {
     );
   }
 
-  /** The cells of rows. A cell that continues the one above it makes that one higher. */
-  #cells(rows: readonly XmlElement[]): TableCell[][] {
+  /** The cells of rows. A cell that continues the one above it makes that one higher. Pictures become figures below the table. */
+  #cells(rows: readonly XmlElement[], figures: DocumentBlock[]): TableCell[][] {
     const above = new Map<number, { rows: number }>();
     return rows.map((row, at) => {
       const cells: TableCell[] = [];
@@ -148,9 +156,11 @@ export class WordBlocks {
         const open = merge && attributeOf(merge, 'val') !== 'restart' ? above.get(column) : undefined;
         if (open) open.rows += 1;
         else {
-          const paragraphs = this.read(element).map(({ text }) => text);
+          const blocks = this.read(element);
+          figures.push(...blocks.filter(({ picture }) => picture !== undefined));
+          const texts = blocks.filter(({ picture }) => picture === undefined).map(({ text }) => text);
           const cell = {
-            text: paragraphs.join(' '),
+            text: texts.join(' '),
             column,
             columns,
             rows: 1,
