@@ -123,7 +123,7 @@ const pronoun = /^(?:it|its|he|she|they|his|her|their|this|these|that|those)\b/i
  * candidates count more), its place, and whether it contains a name, a date or a number that the question asks for.
  */
 export function lexicalEvidence(question: string, candidates: readonly Candidate[]): number[][] {
-  const asked = stemsOf(question);
+  const asked = meaningfulStems(question);
   const words = [...new Set(asked)];
   const pairs = pairsOf(asked);
   const type = questionType(question);
@@ -181,6 +181,26 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
       ...names(candidate),
     ];
   });
+}
+
+/** Words of questions that no text has to have: auxiliary verbs, pronouns and the like. */
+const unspoken = new Set(
+  (
+    'i you me my we us our your he she they them their there those these this does do did doing done can could would should ' +
+    'shall will may might must about because just than then so also no cannot get got really please ' +
+    'ich du wir uns mir mich mein meine man sie er es ihr wie wer was wann wo warum welche welcher welches welchen welchem der die ' +
+    'das den dem des ein eine einen einem einer ist sind war wird werden wurde kann können darf dürfen muss müssen soll sollte hat ' +
+    'habe haben in im am an auf für von vom zu zum zur mit und oder nicht bei nach um'
+  ).split(' '),
+);
+
+/** The stems of the words of a question that a text may have; all of them where none is left. */
+function meaningfulStems(question: string): string[] {
+  const plain = question
+    .replaceAll(/\bhow (?:long|often|far|many|much)\b/gi, 'how')
+    .replaceAll(/[\p{L}\p{N}]+/gu, (word) => (unspoken.has(word.toLowerCase()) ? ' ' : word));
+  const stems = stemsOf(plain);
+  return stems.length > 0 ? stems : stemsOf(question);
 }
 
 /** The evidence of the reader's scores for each candidate, compared with the other candidates. */

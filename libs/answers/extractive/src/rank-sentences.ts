@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '#engine/encoders';
+import { askedThing } from './question/asked-thing.js';
 import { alignQuestion } from './question/align-question.js';
 import { affirms, deniedBy } from './question/negation.js';
 import { detectLanguage, remember } from '#platform/foundation';
@@ -103,6 +104,9 @@ export interface Ranking {
 /** Number of sentences for the reader, those with most words of the question. More take longer without a benefit. */
 export const maxRead = 12;
 
+/** Confidence up to which a passage does not answer if the things that are counted stand nowhere. */
+const sureWithoutThing = 0.6;
+
 /** Bonus in logits for the sentences of a document that the question names. */
 const bonusOfNamed = 1.5;
 /** Bonus in logits for the text below a heading that asks the question, or is the part that it names; and the least confidence in it. */
@@ -168,8 +172,9 @@ export async function rankSentences(
   const confidence = isAsked(first!.candidate) ? Math.max(computed, confidenceOfAsked) : computed;
   const { elsewhere, thresholds } = judgement;
   const certainty = certaintyOf(confidence, thresholds);
-  // The opposite of what is asked is at most shown below a refusal.
-  const capped = first!.isOpposite && certainty !== 'none' ? 'near' : certainty;
+  // The opposite of what is asked, and a passage about another thing, are at most shown below a refusal.
+  const isOther = lacksThing({ asked: question, aligned }, readable, { certainty, confidence });
+  const capped = (first!.isOpposite && certainty !== 'none') || isOther ? 'near' : certainty;
   return { ranked, confidence, certainty: capped, elsewhere, promptTokens };
 }
 
@@ -207,6 +212,22 @@ function inWords(
       lead: say(lead),
     };
   });
+}
+
+/** Whether what a question is about stands in none of the passages, so that a doubtful passage is about another thing. */
+function lacksThing(
+  { asked, aligned }: { asked: string; aligned: string },
+  candidates: readonly Candidate[],
+  { certainty, confidence }: { certainty: Certainty; confidence: number },
+): boolean {
+  const isDoubtful = certainty === 'closest' || (certainty === 'answer' && confidence <= sureWithoutThing);
+  if (!isDoubtful) return false;
+  const { counted, last } = askedThing(aligned);
+  const texts = new Set(candidates.flatMap(({ passage, document, lead }) => [passage, document, lead]));
+  const known = new Set([...texts].flatMap((text) => stemsOf(text)));
+  const isMissing = (stems: readonly string[]) => stems.some((stem) => !known.has(stem));
+  // A German question often ends with its verb.
+  return isMissing(counted) || (certainty === 'closest' && !isGerman(asked) && isMissing(last));
 }
 
 /** Whether a sentence affirms what the question denies. The heading, and what announces a list, may negate it. */
