@@ -14,7 +14,32 @@ import {
 } from '../models/model-catalog.js';
 import { OpenedModel } from './opened-model.js';
 
-/** Opens the model of a request: a mega service or a language model. Each request opens its model once. */
+/**
+ * Opens the model of a request: a mega service or a language model. Each request opens its model once.
+ *
+ * @example
+ *   import { parseMegaService } from '#platform/dag';
+ *   import assert from 'node:assert/strict';
+ *   import { builtInNodes } from '../../apps/gateway/src/mega-services/nodes/built-in-nodes.js';
+ *   import { ModelCatalog } from '../../apps/gateway/src/models/model-catalog.js';
+ *   import { ModelDirectory } from '../../apps/gateway/src/chat/model-directory.js';
+ *
+ *   // The service of one language model that calls tools; the gateway asks it over NATS.
+ *   const info = { id: 'nano-chat', revision: '1', backend: 'onnx', maxInputTokens: 512, created: 0 };
+ *   const client = { lacks: () => false, request: async () => info, requestAll: async () => [info] };
+ *   const aliases = { names: new Map([['my-gpt', 'nano-chat']]), usual: true };
+ *   const environment = { MODEL_ALIASES: aliases, DEFAULT_MEGASERVICE: 'docs', MEGA_SERVICES_ONLY: false };
+ *   const yaml = 'name: docs\ndescription: Answers.\nnodes: { llm: { service: llm } }';
+ *   const docs = parseMegaService(yaml, 'docs.yaml', { registry: builtInNodes });
+ *   const megaServices = { find: (name: string) => (name === 'docs' ? docs : undefined), default: () => docs };
+ *
+ *   const models = new ModelCatalog(client as never, environment);
+ *   const directory = new ModelDirectory({ ...megaServices, list: () => [docs] }, models, environment);
+ *   const named = await directory.open('my-gpt', {} as never);
+ *   assert.deepEqual([named.name, named.isNamed, named.takesForms], ['nano-chat', false, true]);
+ *   const usual = await directory.open(undefined, {} as never);
+ *   assert.deepEqual([usual.name, usual.languageModelAlone.name], ['docs', 'nano-chat']);
+ */
 @Injectable()
 export class ModelDirectory {
   constructor(

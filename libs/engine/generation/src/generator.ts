@@ -84,6 +84,20 @@ const graphTypes: Readonly<Record<WeightChoice, readonly WeightType[] | undefine
 /**
  * Loads a decoder model in a worker thread. `source`: a bundled name, a folder, or an id on the Hugging Face hub.
  * Errors: ModelLoadError.
+ *
+ * @example
+ *   import { loadGenerator } from '#engine/generation';
+ *   import assert from 'node:assert/strict';
+ *
+ *   const generator = await loadGenerator('nano-chat', { modelsDirectory: 'models' });
+ *   const messages = [{ role: 'user' as const, content: 'Hello!' }];
+ *   let [text, tokens] = ['', 0];
+ *   for await (const event of generator.generate({ messages, parameters: { max_tokens: 8, temperature: 0 } })) {
+ *     text += event.text;
+ *     tokens = event.usage?.completionTokens ?? tokens;
+ *   }
+ *   assert.ok(text.length > 0 && tokens > 0 && tokens <= 8);
+ *   await generator.close();
  */
 export async function loadGenerator(source: string, given: GeneratorLoadOptions = {}): Promise<Generator> {
   const weightTypes = given.weightTypes ?? graphTypes[given.weights ?? 'auto'];

@@ -46,8 +46,41 @@ const announceMs = 200;
  * Calls methods of services. All replies of a connection arrive over one subscription, so a call costs one publish. A
  * reply subject has the name of the called service, so that the server's permissions keep other services from
  * answering. Errors: the service's own, `service_unavailable` (no instance, or it died), `deadline_exceeded`,
- * `cancelled`,
- * `payload_too_large`, `bad_upstream`.
+ * `cancelled`, `payload_too_large`, `bad_upstream`.
+ *
+ * @example
+ *   import { defineMethod } from '#platform/contracts';
+ *   import { MessagingModule, RpcClient, RpcHandler, RpcServer } from '#platform/messaging';
+ *   import { Controller } from '@nestjs/common';
+ *   import { NestFactory } from '@nestjs/core';
+ *   import { FastifyAdapter } from '@nestjs/platform-fastify';
+ *   import assert from 'node:assert/strict';
+ *   import { z } from 'zod';
+ *
+ *   const greet = defineMethod({
+ *     service: 'greeter',
+ *     method: 'greet',
+ *     request: z.object({ name: z.string() }),
+ *     reply: z.object({ text: z.string() }),
+ *   });
+ *   // With decorators: `@Controller() class Greeter { @RpcHandler(greet) greet(…) {…} }`.
+ *   class Greeter {
+ *     greet({ name }: { name: string }) {
+ *       return { text: `Hello, ${name}.` };
+ *     }
+ *   }
+ *   Controller()(Greeter);
+ *   RpcHandler(greet)(Greeter.prototype, 'greet', Object.getOwnPropertyDescriptor(Greeter.prototype, 'greet')!);
+ *
+ *   const identity = { service: 'greeter', description: 'Greets.', version: '1.0.0' };
+ *   const messaging = MessagingModule.register({ ...identity, name: 'greeter', url: process.env.NATS_URL! });
+ *   const module = { module: class Greeting {}, imports: [messaging], controllers: [Greeter] };
+ *   const app = await NestFactory.create(module, new FastifyAdapter(), { logger: false });
+ *   app.connectMicroservice({ strategy: app.get(RpcServer) });
+ *   await app.startAllMicroservices();
+ *   const { text } = await app.get(RpcClient).request(greet, { name: 'Ada' });
+ *   assert.equal(text, 'Hello, Ada.');
+ *   await app.close();
  */
 export class RpcClient {
   readonly #inbox: string;

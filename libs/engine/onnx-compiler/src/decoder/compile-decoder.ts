@@ -81,6 +81,21 @@ export interface CompiledDecoder {
  * Writes the serving graph of a decoder with Llama's architecture (Llama, SmolLM, TinyLlama, Mistral, Qwen2,
  * Qwen2.5, Qwen3, the text model of SmolVLM), or finds it in the cache. `modelDirectory` holds config.json and safetensors. Errors:
  * UnsupportedModelError if the architecture or one of its options is unknown.
+ *
+ * @example
+ *   import { compileDecoder } from '#engine/onnx-compiler';
+ *   import assert from 'node:assert/strict';
+ *   import { mkdtemp, rm } from 'node:fs/promises';
+ *   import { tmpdir } from 'node:os';
+ *   import { join } from 'node:path';
+ *   import { InferenceSession } from 'onnxruntime-node';
+ *
+ *   const cacheDir = await mkdtemp(join(tmpdir(), 'decoder-'));
+ *   const { onnxPath } = await compileDecoder('models/nano-chat', { cacheDir, weights: 'int8', kv: 'fp32' });
+ *   const session = await InferenceSession.create(onnxPath);
+ *   assert.equal(session.outputNames[0], 'logits');
+ *   await session.release();
+ *   await rm(cacheDir, { recursive: true });
  */
 export async function compileDecoder(
   modelDirectory: string,

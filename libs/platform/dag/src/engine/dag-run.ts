@@ -331,6 +331,30 @@ export class DagRun {
  * Runs a mega service for one request. Every node starts when its predecessors have finished; branches run
  * concurrently. The first failure of a required node, a cancellation or the deadline stops the run. Never throws:
  * invalid parameters also reject the result (unsupported_parameter, invalid_request).
+ *
+ * @example
+ *   import { createServiceRegistry, parseMegaService, runDag } from '#platform/dag';
+ *   import assert from 'node:assert/strict';
+ *   import { z } from 'zod';
+ *
+ *   const text = { output: 'text', parameters: z.object({}) };
+ *   const registry = createServiceRegistry([
+ *     { ...text, service: 'read', inputs: {} },
+ *     { ...text, service: 'shout', inputs: { words: { kind: 'text' } } },
+ *   ]);
+ *   const yaml = JSON.stringify({
+ *     name: 'loud',
+ *     description: 'Reads a text and shouts it.',
+ *     nodes: { read: { service: 'read' }, shout: { service: 'shout', after: ['read'] } },
+ *   });
+ *   const definition = parseMegaService(yaml, 'loud.yaml', { registry });
+ *   const { result, settled } = runDag({
+ *     definition,
+ *     request: {},
+ *     run: async ({ node, inputs }) => (node === 'read' ? 'hello' : String(inputs['words']).toUpperCase()),
+ *   });
+ *   assert.equal(await result, 'HELLO');
+ *   assert.deepEqual((await settled).nodes.map(({ state }) => state), ['ok', 'ok']);
  */
 export function runDag(options: RunOptions): RunHandle {
   return new DagRun(options).start();
