@@ -20,6 +20,8 @@ export interface DocumentChunk {
   page?: number;
   /** Offsets at which further pages begin: `offset:page`, separated by spaces. Absent if the chunk lies on one page. */
   pageBreaks?: string;
+  /** What its pages are called, by their numbers; only those that have another name. */
+  pageLabels?: Record<string, string>;
   /** When it is said, in seconds from the beginning; recordings only. */
   time?: TimeSpan;
   /** The times of its paragraphs: `offset:start-end`, separated by spaces. Absent for a single paragraph. */
@@ -58,9 +60,17 @@ function toChunk(units: TextUnit[], headings: string[]): DocumentChunk {
     ...(units[0] && units[0].glue !== '\n\n' && { continues: true as const }),
     ...(page !== undefined && { page }),
     ...(pageBreaks && { pageBreaks }),
+    ...pageLabelsOf(units),
     ...timeOf(units),
     ...(timeBreaks.includes(' ') && { timeBreaks }),
   };
+}
+
+function pageLabelsOf(units: readonly TextUnit[]): Pick<DocumentChunk, 'pageLabels'> {
+  const labels = units.flatMap(({ page, pageLabel }) =>
+    page === undefined || pageLabel === undefined ? [] : [[page, pageLabel]],
+  );
+  return labels.length === 0 ? {} : { pageLabels: Object.fromEntries(labels) as Record<string, string> };
 }
 
 function timeOf(units: readonly TextUnit[]): Pick<DocumentChunk, 'time'> {

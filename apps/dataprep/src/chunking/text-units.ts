@@ -39,6 +39,7 @@ export interface TextUnit {
   /** Kind of the block that contains the unit. */
   kind?: DocumentBlock['kind'];
   page?: number;
+  pageLabel?: string;
   /** When its block is said, in seconds. */
   time?: TimeSpan;
 }
@@ -49,8 +50,9 @@ const clauseBorder = /(?<=[,;:])\s+|(?<=[，；：、])\s*|\s+(?=[–—(])/u;
 export function unitsOf(block: DocumentBlock, maxWords: number): TextUnit[] {
   const units = piecesOf(block, maxWords);
   if (units[0]) units[0].glue = '\n\n';
-  const { kind, page, time } = block;
-  return units.map((unit) => ({ ...unit, kind, ...(page !== undefined && { page }), ...(time && { time }) }));
+  const { kind, page, pageLabel, time } = block;
+  const place = { ...(page !== undefined && { page }), ...(pageLabel !== undefined && { pageLabel }) };
+  return units.map((unit) => ({ ...unit, kind, ...place, ...(time && { time }) }));
 }
 
 const isProse = (kind: DocumentBlock['kind']) => kind === 'paragraph' || kind === 'note' || kind === 'figure';

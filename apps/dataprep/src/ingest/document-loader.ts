@@ -19,7 +19,7 @@ import {
 import { storeComeBackMs, withPatience } from './with-patience.js';
 
 /** Version of reading and chunking. Increase it after a change there, so that documents are read again. */
-const readerVersion = 5;
+const readerVersion = 6;
 /** Limit for large files of one client that are read at the same time, over all its requests. */
 export const maxLoading = 2;
 /** The same for small files, which hardly wait for each other. */

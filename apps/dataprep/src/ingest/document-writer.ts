@@ -115,6 +115,7 @@ export function chunkMetadata(
     ...(chunk.continues && { continues: true }),
     ...(chunk.page !== undefined && { page: chunk.page }),
     ...(chunk.pageBreaks && { page_breaks: chunk.pageBreaks }),
+    ...(chunk.pageLabels && { page_labels: chunk.pageLabels }),
     ...(chunk.time && timeFields(chunk.time)),
     ...(chunk.timeBreaks && { time_breaks: chunk.timeBreaks }),
     ...(assumedEncoding && { encoding: assumedEncoding }),

@@ -17,6 +17,8 @@ export interface DocumentBlock {
   text: string;
   /** Page it starts on, from 1; paged formats only. */
   page?: number;
+  /** What its page is called, where that is not its number: `iv`, `A-3`. */
+  pageLabel?: string;
   /** When it is said, in seconds from the beginning; recordings only. */
   time?: TimeSpan;
   /** The first row of a table. */

@@ -11,6 +11,8 @@ export interface Passage {
   index?: number;
   heading?: string;
   page?: number;
+  /** What the page is called, where that is not its number. */
+  pageLabel?: string;
   /** When it is said in a recording, such as 1:23–1:41. */
   time?: string;
 }
@@ -147,6 +149,7 @@ interface Citation {
   filename: string;
   page: unknown;
   time: unknown;
+  pageLabel: unknown;
   /** The cited passage. Absent in answers of earlier versions, whose numbers are those of the search. */
   chunkId: string | undefined;
   /** The cited sentence in the words of the document. */
@@ -154,7 +157,11 @@ interface Citation {
 }
 
 /** Where a citation is in the answer and in its document. */
-export type CitedPlace = Pick<Citation, 'index' | 'documentId' | 'quote'> & { page?: number; time?: string };
+export type CitedPlace = Pick<Citation, 'index' | 'documentId' | 'quote'> & {
+  page?: number;
+  pageLabel?: string;
+  time?: string;
+};
 
 function citationsOf(output: Turn['output']): Citation[] {
   const citations: Citation[] = [];
@@ -167,13 +174,32 @@ function citationsOf(output: Turn['output']): Citation[] {
         if (annotation.type !== 'file_citation') continue;
         const extended = {
           page: undefined,
+          page_label: undefined,
           time: undefined,
           chunk_id: undefined,
           quote: undefined,
           ...annotation,
         };
-        const { index, file_id: documentId, filename, page, time, chunk_id: chunkId, quote } = extended;
-        citations.push({ index: before + index, documentId, filename, page, time, chunkId, quote });
+        const {
+          index,
+          file_id: documentId,
+          filename,
+          page,
+          page_label: pageLabel,
+          time,
+          chunk_id: chunkId,
+          quote,
+        } = extended;
+        citations.push({
+          index: before + index,
+          documentId,
+          filename,
+          page,
+          pageLabel,
+          time,
+          chunkId,
+          quote,
+        });
       }
     }
     // An empty line separates messages.
@@ -184,11 +210,12 @@ function citationsOf(output: Turn['output']): Citation[] {
 
 /** The places in the annotations of an answer. */
 export function citedPlaces({ output }: Pick<Turn, 'output'>): CitedPlace[] {
-  return citationsOf(output).map(({ index, documentId, page, time, quote }) => ({
+  return citationsOf(output).map(({ index, documentId, page, pageLabel, time, quote }) => ({
     index,
     documentId,
     quote,
     ...(typeof page === 'number' && { page }),
+    ...(typeof pageLabel === 'string' && { pageLabel }),
     ...(typeof time === 'string' && { time }),
   }));
 }

@@ -17,7 +17,8 @@ export interface Opened extends Source {
 /** Shows the chunks of a document, scrolled to a passage. */
 export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () => void }): ReactElement {
   const t = useText();
-  const { index = 0, page, time } = opened;
+  const { index = 0, pageLabel, time } = opened;
+  const page = pageLabel ?? opened.page;
   const first = useChunks(opened, Math.floor(index / chunksPerPage));
   // A document that is opened by its address may be on a later page of the list.
   const filename = opened.filename || (first.data?.document.name ?? '');
@@ -58,9 +59,10 @@ function Chunk({ opened, position }: { opened: Opened; position: number }): Reac
   if (!chunk) return <Skeleton height={120} mb="md" />;
   const cited = position === opened.index;
   const { page = cited ? opened.page : undefined, time, heading } = chunk.metadata;
+  const pageNames = (chunk.metadata['page_labels'] ?? {}) as Record<string, string>;
   const mark = cited && opened.quote ? findQuote(chunk.text, opened.quote) : undefined;
   const place = [
-    typeof page === 'number' ? t('page', { page }) : '',
+    typeof page === 'number' ? t('page', { page: pageNames[page] ?? page }) : '',
     typeof time === 'string' ? time : '',
     typeof heading === 'string' ? heading : '',
   ];

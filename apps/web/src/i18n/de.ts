@@ -76,7 +76,7 @@ export const de: Messages = {
   fileReading: '{name} wird gelesen …',
   fileRemove: 'Statt {name} wieder alle Dokumente fragen',
   fileTypes:
-    'txt, md, html, json, csv, pdf, docx, odt, pptx, xlsx, epub, rtf, eml, srt, png, jpg, webp, tiff',
+    'txt, md, html, json, csv, pdf, docx, odt, pptx, xlsx, epub, rtf, eml, srt, png, jpg, webp, tiff, mp3, wav, webm',
   finding: 'Befund',
   firstToken: 'Erstes Token (p50)',
   graph: 'Graph des Mega-Service',

@@ -72,7 +72,7 @@ export const en = {
   fileReading: 'Reading {name}…',
   fileRemove: 'Ask all documents again instead of {name}',
   fileTypes:
-    'txt, md, html, json, csv, pdf, docx, odt, pptx, xlsx, epub, rtf, eml, srt, png, jpg, webp, tiff',
+    'txt, md, html, json, csv, pdf, docx, odt, pptx, xlsx, epub, rtf, eml, srt, png, jpg, webp, tiff, mp3, wav, webm',
   finding: 'Finding',
   firstToken: 'First token (p50)',
   graph: 'Graph of the mega service',

@@ -21,6 +21,8 @@ export interface Source {
   quote?: string;
   /** Page of the passage, for a paged document. */
   page?: number;
+  /** What the page is called, where that is not its number. */
+  pageLabel?: string;
   /** When it is said in a recording, such as 1:23–1:41. */
   time?: string;
 }
@@ -46,12 +48,14 @@ function sourceOf(query: URLSearchParams): Source | undefined {
   const index = positionOf(query.get('chunk'));
   const page = positionOf(query.get('page'));
   const time = query.get('time');
+  const pageLabel = query.get('label');
   return {
     documentId,
     filename: query.get('name') ?? '',
     ...(quote && { quote }),
     ...(index !== undefined && { index }),
     ...(page !== undefined && { page }),
+    ...(pageLabel && { pageLabel }),
     ...(time && { time }),
   };
 }
@@ -60,8 +64,8 @@ function positionOf(value: string | null): number | undefined {
   return value !== null && /^\d{1,9}$/.test(value) ? Number(value) : undefined;
 }
 
-function queryOf({ documentId, filename, index, page, time, quote }: Source): string {
-  const values = { document: documentId, name: filename, chunk: index, page, time, quote };
+function queryOf({ documentId, filename, index, page, pageLabel, time, quote }: Source): string {
+  const values = { document: documentId, name: filename, chunk: index, page, label: pageLabel, time, quote };
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }

@@ -1,4 +1,4 @@
-import { isAttached, timeOfQuote, timeText, type Neighbour } from '#platform/contracts';
+import { isAttached, labelOfPage, timeOfQuote, timeText, type Neighbour } from '#platform/contracts';
 import { headingsOf, partsOf } from './chunk.js';
 
 /** Names of metadata with the date of a document, the best one first. */
@@ -46,7 +46,9 @@ function pagesOf(chunks: readonly Neighbour[]): string {
   });
   if (pages.length === 0) return '';
   const [first, last] = [Math.min(...pages), Math.max(...pages)];
-  return first === last ? `page ${first}` : `pages ${first}–${last}`;
+  const name = (page: number) =>
+    chunks.map((chunk) => labelOfPage(chunk, page)).find((label) => label !== undefined) ?? page;
+  return first === last ? `page ${name(first)}` : `pages ${name(first)}–${name(last)}`;
 }
 
 function timesOf(chunks: readonly Neighbour[]): string {

@@ -1,9 +1,10 @@
 import {
   addressOf,
   type ToolCallDelta,
-  pageOfQuote,
+  pageFields,
   timeFields,
   timeOfQuote,
+  type PageFields,
   type TimeFields,
   quoteFields,
   type QuoteFields,
@@ -155,11 +156,9 @@ export interface CitationAnnotation {
     urn: string;
     document_id?: string;
     filename?: string;
-    /** The page, for paged documents. */
-    page?: number;
     chunk_id: string;
   } & QuoteFields &
-    Partial<TimeFields>;
+    Partial<PageFields & TimeFields>;
 }
 
 /** Resolves citations to the documents of the grounded answer; drops citations without a document or a quote. */
@@ -180,7 +179,6 @@ function annotation(citation: Citation, document: RetrievedDocument): CitationAn
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const documentId = field('document_id');
-  const page = pageOfQuote(document, citation.quote);
   const time = timeOfQuote(document, citation.quote);
   const urn = `urn:meganest:document:${documentId ?? document.id}`;
   return {
@@ -193,7 +191,7 @@ function annotation(citation: Citation, document: RetrievedDocument): CitationAn
       urn,
       document_id: documentId,
       filename: field('filename'),
-      ...(page !== undefined && { page }),
+      ...pageFields(document, citation.quote),
       ...(time && timeFields(time)),
       chunk_id: document.id,
       ...quoteFields(citation),

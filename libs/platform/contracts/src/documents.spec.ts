@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { collectionNameSchema, givenMetadataSchema, pageOfQuote, nameSchema } from './documents.js';
+import {
+  collectionNameSchema,
+  givenMetadataSchema,
+  nameSchema,
+  pageFields,
+  pageOfQuote,
+  timeFields,
+  timeOfQuote,
+} from './documents.js';
 import { ingest } from './services/dataprep.js';
 import { retrievalParametersSchema, retrieve } from './services/retrieval.js';
 
@@ -24,6 +32,36 @@ describe('pageOfQuote', () => {
   it('knows a passage of one page, and one of a document without pages', () => {
     expect(pageOfQuote(passage({ page: 2 }), 'On five.')).toBe(2);
     expect(pageOfQuote(passage({}), 'On five.')).toBeUndefined();
+  });
+
+  it('gives an answer the number of the page, and its label where it has one', () => {
+    const pages = passage({ page: 4, page_breaks: '9:5 18:7', page_labels: { 4: 'iv', 7: 'A-3' } });
+    expect(pageFields(pages, 'On four.')).toEqual({ page: 4, page_label: 'iv' });
+    expect(pageFields(pages, 'On five.')).toEqual({ page: 5 });
+    expect(pageFields(pages, 'On seven.')).toEqual({ page: 7, page_label: 'A-3' });
+    expect(pageFields(passage({ page_labels: 'x' }), 'On four.')).toEqual({});
+  });
+});
+
+describe('timeOfQuote', () => {
+  const text = 'At the start. In the middle.\n\nAt the end.';
+  const metadata = { start_seconds: 83.4, end_seconds: 3_725, time_breaks: '0:83.4-101.9 30:3600-3725' };
+
+  it.each([
+    ['At the start.', '1:23–1:41'],
+    ['In the middle.', '1:23–1:41'],
+    ['At the end.', '1:00:00–1:02:05'],
+    ['In the middle.\n\nAt the end.', '1:23–1:02:05'],
+    ['Nowhere.', '1:23–1:02:05'],
+    ['', '1:23–1:02:05'],
+  ])('finds %j at %s', (quote, time) => {
+    expect(timeFields(timeOfQuote({ text, metadata }, quote)!).time).toBe(time);
+  });
+
+  it('knows a passage of one paragraph, and one that is not of a recording', () => {
+    const one = { start_seconds: 0, end_seconds: 9 };
+    expect(timeOfQuote({ text, metadata: one }, 'At the end.')).toEqual({ start: 0, end: 9 });
+    expect(timeOfQuote({ text, metadata: { page: 2 } }, 'At the end.')).toBeUndefined();
   });
 });
 

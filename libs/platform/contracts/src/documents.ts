@@ -80,6 +80,8 @@ export interface ChunkMetadata {
   page?: number;
   /** The starts of further pages in the text: `offset:page`, separated by spaces. */
   page_breaks?: string;
+  /** What its pages are called, by their numbers, where that is not the number: `{"4": "iv"}`. */
+  page_labels?: Record<string, string>;
   /** When the text is said, for a reader and in seconds from the beginning; recordings only. */
   time?: string;
   start_seconds?: number;
@@ -97,6 +99,33 @@ export function pageOfQuote({ text, metadata }: RetrievedDocument, quote: string
   const pairs =
     typeof breaks === 'string' ? breaks.split(' ').map((pair) => pair.split(':').map(Number)) : [];
   return pairs.findLast(([offset = 0]) => offset <= start)?.[1] ?? page;
+}
+
+/** What a page is called, where that is not its number: `iv`, `A-3`. */
+export function labelOfPage(
+  { metadata }: Pick<RetrievedDocument, 'metadata'>,
+  page: number,
+): string | undefined {
+  const { page_labels: labels } = metadata;
+  const label = typeof labels === 'object' && labels !== null ? Object.entries(labels) : [];
+  const found: unknown = label.find(([number]) => number === String(page))?.[1];
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** Fields of a citation of a paged document. */
+export interface PageFields {
+  /** From 1. */
+  page: number;
+  /** What the page is called, where that is not its number. */
+  page_label?: string;
+}
+
+/** The page on which a quote begins, for an answer; an empty object without pages. */
+export function pageFields(document: RetrievedDocument, quote: string): Partial<PageFields> {
+  const page = pageOfQuote(document, quote);
+  if (page === undefined) return {};
+  const label = labelOfPage(document, page);
+  return { page, ...(label !== undefined && { page_label: label }) };
 }
 
 /** A part of a recording, in seconds from its beginning. */

@@ -129,7 +129,7 @@ function pathWithin(path: string): string {
 }
 
 /** A block below the heading of its file. Its page is one of that file, and not of the archive. */
-function below({ page: _page, ...block }: DocumentBlock): DocumentBlock {
+function below({ page: _page, pageLabel: _label, ...block }: DocumentBlock): DocumentBlock {
   return block.kind === 'heading' ? { ...block, level: (block.level ?? 1) + 1 } : block;
 }
 

@@ -1,5 +1,7 @@
 import {
+  collapseWhitespace,
   unsupportedFile,
+  type DocumentBlock,
   type ParsedDocument,
   type ReadingLimits,
   type ReadingWarning,
@@ -36,7 +38,7 @@ export async function readPdf(
       if (!isPicture(content)) reportPages((readable += 1), pdf.numPages);
     }
     const scanned = await readScannedPages(bytes, pages, limits);
-    const blocks = withOutline(layOutPages(pages), await readOutline(pdf));
+    const blocks = await withLabels(pdf, withOutline(layOutPages(pages), await readOutline(pdf)));
     if (blocks.length === 0) throw unsupportedFile(filename, reasonOf(pages, scanned));
     const title = (await titleOf(pdf)) ?? blocks.find(({ level, page }) => level === 1 && page === 1)?.text;
     const warnings = warningsOf(pages, scanned);
@@ -55,6 +57,17 @@ export async function readPdf(
     await pdf.cleanup();
     await pdf.destroy();
   }
+}
+
+const maxLabel = 40;
+
+/** Blocks with what their pages are called. A damaged list of names is left out. */
+async function withLabels(pdf: PdfDocument, blocks: readonly DocumentBlock[]): Promise<DocumentBlock[]> {
+  const labels = (await pdf.getPageLabels().catch(() => null)) ?? [];
+  return blocks.map((block) => {
+    const label = collapseWhitespace(labels[(block.page ?? 0) - 1] ?? '').slice(0, maxLabel);
+    return label === '' || label === String(block.page) ? block : { ...block, pageLabel: label };
+  });
 }
 
 /** Why a PDF has no text. */

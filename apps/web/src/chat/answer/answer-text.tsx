@@ -83,8 +83,13 @@ function CiteMark({ number, at }: { number: string; at: string }): ReactElement 
   const found = passages?.[Number(number) - 1];
   if (!found || !answer || !open) return null;
   const place = placeAt(places, found.documentId, Number(at));
-  const { page = found.page, time = found.time } = place ?? {};
-  const passage = { ...found, ...(page !== undefined && { page }), ...(time !== undefined && { time }) };
+  const { page = found.page, pageLabel, time = found.time } = place ?? {};
+  const passage = {
+    ...found,
+    ...(page !== undefined && { page }),
+    ...(pageLabel !== undefined && { pageLabel }),
+    ...(time !== undefined && { time }),
+  };
   const sentence = place?.quote || citedSentence(answer, Number(at));
   return <Chip number={number} passage={passage} sentence={sentence} open={open} />;
 }
@@ -102,16 +107,19 @@ interface ChipProps {
 /** A citation. A hover shows the quoted sentence, a click opens the document. */
 function Chip({ number, passage, sentence, open }: ChipProps): ReactElement {
   const t = useText();
-  const { filename, page, time, heading, text } = passage;
+  const { filename, pageLabel, page, time, heading, text } = passage;
+  const shownPage = pageLabel ?? page;
   const quote = findQuote(text, sentence);
-  const place = [filename, page === undefined ? '' : t('page', { page }), time].filter(Boolean).join(', ');
+  const place = [filename, shownPage === undefined ? '' : t('page', { page: shownPage }), time]
+    .filter(Boolean)
+    .join(', ');
   const label = t('citation', { number, name: place });
   const show = () => open({ ...passage, quote: quote && text.slice(quote.start, quote.end) });
   return (
     <HoverCard width={380} shadow="md" openDelay={120} withinPortal>
       <HoverCard.Target>
         <button type="button" className="chip" aria-label={label} onClick={show}>
-          {page === undefined ? number : `${number} · ${t('page', { page })}`}
+          {shownPage === undefined ? number : `${number} · ${t('page', { page: shownPage })}`}
         </button>
       </HoverCard.Target>
       <HoverCard.Dropdown>

@@ -1,8 +1,9 @@
 import {
   addressOf,
-  pageOfQuote,
+  pageFields,
   timeFields,
   timeOfQuote,
+  type PageFields,
   type TimeFields,
   quoteFields,
   type Citation,
@@ -19,13 +20,11 @@ export interface LogProb {
 }
 
 /** The source of an answer's text: `index` is the character offset in the text after which it is cited. */
-export interface FileCitation extends QuoteFields, Partial<TimeFields> {
+export interface FileCitation extends QuoteFields, Partial<PageFields>, Partial<TimeFields> {
   type: 'file_citation';
   file_id: string;
   filename: string;
   index: number;
-  /** Extensions of OpenAI's fields: the page of a paged document. */
-  page?: number;
   /** The web address of a linked document, or of the passage in the page. */
   url?: string;
   chunk_id: string;
@@ -186,7 +185,6 @@ export function fileCitations(
     const { documentId, endIndex, quote } = citation;
     const document = byId.get(documentId);
     if (!document || quote === '') return [];
-    const page = pageOfQuote(document, quote);
     const time = timeOfQuote(document, quote);
     const url = addressOf(document);
     return [
@@ -194,7 +192,7 @@ export function fileCitations(
         type: 'file_citation',
         ...fileOf(document),
         index: endIndex,
-        ...(page !== undefined && { page }),
+        ...pageFields(document, quote),
         ...(time && timeFields(time)),
         ...(url !== undefined && { url }),
         chunk_id: document.id,
