@@ -69,6 +69,12 @@ describe('API_KEYS', () => {
     expect(ownerOf(asked)).toBe('anonymous');
   });
 
+  it('do not count requests without a key', () => {
+    const strict = new ApiKeys({ API_KEYS: ['first'] }, logger);
+    const bare = () => strict.check(request('/v1/models', undefined, 'GET', '10.0.0.8'));
+    for (let count = 0; count < 30; count += 1) expect(bare).toThrow(/Incorrect or missing/);
+  });
+
   it('tell an address that sends many wrong ones to wait, and still let a right one pass', () => {
     const strict = new ApiKeys({ API_KEYS: ['first'] }, logger);
     const guess = () => strict.check(request('/v1/models', 'Bearer guess', 'GET', '10.0.0.9'));

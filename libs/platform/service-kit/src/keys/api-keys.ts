@@ -45,10 +45,12 @@ export class ApiKeys {
   check(request: FastifyRequest): void {
     const own = ownRequest()?.caller;
     if (!this.#needed && !own) return;
-    const caller = own ?? this.#ring.find(keyOf(request) ?? '');
+    const key = keyOf(request);
+    const caller = own ?? this.#ring.find(key ?? '');
     request.meganestCaller = caller;
     if (isOpen(request)) return;
-    if (!caller) throw this.#refuse(request);
+    // A request without a key guesses none: it must not lock others of its address out.
+    if (!caller) throw key === undefined ? new MegaNestError('invalid_api_key') : this.#refuse(request);
     const scope = scopeOfRoute(request.method, request.routeOptions.url);
     if (!caller.scopes.has(scope) && !caller.scopes.has('admin'))
       throw new MegaNestError('insufficient_scope', { key: caller.name, scope });
