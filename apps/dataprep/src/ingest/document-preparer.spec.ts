@@ -5,6 +5,7 @@ import { deflateSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lines, makePdf } from '../../../../test/fixtures/dataprep/make-pdf.js';
 import { DocumentPreparer, type PreparerLimits } from './document-preparer.js';
+import type { ReadingPart } from './prepare-document.js';
 
 const megabyte = 1024 * 1024;
 const size = 32 * 1024;
@@ -49,6 +50,17 @@ function children(): number[] {
 describe('DocumentPreparer', () => {
   afterEach(() => {
     for (const preparer of running.splice(0)) preparer.onApplicationShutdown();
+  });
+
+  it('tells the pages of a long document that are read', async () => {
+    const bytes = makePdf(Array.from({ length: 30 }, (_unused, page) => lines([`Page ${page} is here.`])));
+    const file = { filename: 'a.pdf', mimeType: '', bytes };
+    const parts: ReadingPart[] = [];
+    const chunking = { chunkSize: 90, chunkOverlap: 10 };
+    await open().prepare({ file, chunking }, new AbortController().signal, (part) => parts.push(part));
+    expect(parts.at(-1)).toEqual({ unit: 'page', completed: 30, total: 30 });
+    const completed = parts.map((part) => part.completed);
+    expect(completed).toEqual(completed.toSorted((one, other) => one - other));
   });
 
   it('reads in a process, and the next document in the same one', async () => {
