@@ -1,4 +1,4 @@
-import { retry } from '#platform/foundation';
+import { retry, type RetryOptions } from '#platform/foundation';
 import type { BatchResult, StoredBatch } from '#platform/storage';
 import type { OwnRequests } from './own-requests.js';
 
@@ -7,15 +7,19 @@ const pauses = { firstMs: 1_000, maxMs: 30_000 };
 /** Attempts for a service that is away. A service that is busy is asked until the batch expires. */
 const maxAttempts = 8;
 
-/** Sends a request of a batch, again where it was refused for load. Errors: the reason of the signal. */
+/**
+ * Sends a request of a batch, again where it was refused for load. `sleep` waits in place of a timer. Errors: the reason
+ * of the signal.
+ */
 export async function sendPatiently(
   requests: Pick<OwnRequests, 'send'>,
   { batch, body, signal }: { batch: StoredBatch; body: object; signal: AbortSignal },
+  timing: Pick<RetryOptions, 'sleep'> = {},
 ): Promise<BatchResult> {
   const until = batch.expiresAt.getTime();
   let last: BatchResult | undefined;
   try {
-    return await retry({ ...pauses, until, signal, isRetryable }, async () => {
+    return await retry({ ...pauses, ...timing, until, signal, isRetryable }, async () => {
       last = await requests.send(batch, body, signal);
       if (last.status === 429 || last.status === 503) throw new Busy(last.status === 429);
       return last;
