@@ -208,6 +208,11 @@ describe('OPEA', () => {
     '/workers',
     '/add_worker',
     '/remove_worker',
+    // A language model that writes.
+    '/v1/codegen',
+    '/v1/codetrans',
+    '/v1/translation',
+    '/v1/visualqna',
   ]);
 
   it('every endpoint without an id has a curl line in docs/endpoints.md', async () => {

@@ -29,6 +29,7 @@ export class ChatService {
 
   /** Starts an answer of an opened model. */
   async startWith(opened: OpenedModel, request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
+    this.languageModels.toolChats.assertServed(request);
     const model = this.prepare(opened, request);
     const asked = await model.readFiles(request, call);
     const runsTools = asked.serverTools !== undefined && !model.isMegaService && model.callsTools;

@@ -16,7 +16,7 @@ const definition = parseMegaService(
 function prepare(request: Partial<ChatCompletionRequest>, callsTools = false) {
   const info: ModelInfo = { id: 'm', revision: '1', backend: 'none', maxInputTokens: 8, created: 0 };
   const opened = new OpenedModel({ isNamed: true, definition, ...(callsTools && { info }) });
-  const service = new MegaServiceModels({} as never, {} as never, {} as never);
+  const service = new MegaServiceModels({} as never, {} as never, {} as never, {} as never);
   const messages = [{ role: 'user' as const, content: 'Who?' }];
   return service.prepare(opened, definition, {
     messages,

@@ -35,6 +35,7 @@ import {
   unreadFiles,
 } from './chat-model.js';
 import type { OpenedModel } from './opened-model.js';
+import { ToolChats } from './tool-chats.js';
 
 /** A mega service as the model of a chat. */
 export class MegaServiceModel implements ChatModel {
@@ -51,6 +52,7 @@ export class MegaServiceModel implements ChatModel {
     private readonly options: {
       runner: MegaServiceRunner;
       metrics: Metrics;
+      toolChats: ToolChats;
       /** Its model calls tools and follows a response format. */
       callsTools: boolean;
       languageModel: string | undefined;
@@ -79,7 +81,8 @@ export class MegaServiceModel implements ChatModel {
 
   start(request: ChatCompletionRequest, call: HttpCall, attachments?: Attachments): ChatRun {
     const { definition, maxFilePassages: max } = this;
-    const { attached, runner, metrics, callsTools, revision, ignored, chatTemplateKwargs } = this.options;
+    const { attached, runner, metrics, toolChats, callsTools, revision, ignored, chatTemplateKwargs } =
+      this.options;
     const { parameters, request: callable } = parametersOf(definition, request, callsTools);
     const form = callsTools ? answerForm(callable) : wholeForm(request);
     const { messages, labels, legacyFunctions } = request;
@@ -91,6 +94,7 @@ export class MegaServiceModel implements ChatModel {
       ...attachments,
       messages,
       ...(readFiles && { readFiles }),
+      openAgentTools: () => toolChats.forAgent(call, collectionOf(parameters)),
       form,
       ...(chatTemplateKwargs && { chatTemplateKwargs }),
       ...(labels && { labels }),
@@ -121,6 +125,7 @@ export class MegaServiceModels {
     @Inject(MegaServiceRunner) private readonly runner: MegaServiceRunner,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(AttachedFiles) private readonly attached: Pick<AttachedFiles, 'read'>,
+    @Inject(ToolChats) private readonly toolChats: ToolChats,
   ) {}
 
   /**
@@ -141,10 +146,11 @@ export class MegaServiceModels {
     ignored.push(...thinking.ignored);
     assertTakesImages(request.messages, input);
     const maxPassages = filePassages(definition, request, info);
-    const { runner, metrics, attached } = this;
+    const { runner, metrics, attached, toolChats } = this;
     return new MegaServiceModel(definition, {
       runner,
       metrics,
+      toolChats,
       callsTools,
       languageModel,
       revision,
@@ -215,11 +221,15 @@ function parametersOf(
   if (!takesForms && constraint) throw refusedForm(definition.name);
   const tools = callableTools(request, { id: definition.name, callsTools: takesForms });
   const extra = inNamesOfHere(request.extra);
-  const parameters = pickParameters(definition, { ...extra, ...given });
+  const parameters = pickParameters(definition, { ...extra, ...given, max_tool_calls: request.maxToolCalls });
   const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
-  ignored.push(...tools.ignored);
+  ignored.push(...tools.ignored.filter((name) => !(name in parameters)));
   ignored.push(...lockedNames(definition).filter((name) => given[name as keyof typeof given] !== undefined));
   return { parameters, ignored, request: tools.request };
+}
+
+function collectionOf({ collection }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof collection === 'string' ? collection : undefined;
 }
 
 /** Whether a request has tools or a response format. */

@@ -4,6 +4,9 @@ import { createHash } from 'node:crypto';
 import type { ResolvedModel } from '../models/model-catalog.js';
 import { modalitiesOf, textOnly, type Modalities } from './chat-model.js';
 
+/** Services that answer the conversation with a language model. */
+const answering: ReadonlySet<string> = new Set(['llm', 'llm.agent', 'llm.write']);
+
 interface OpenedModelParts extends ResolvedModel {
   definition?: MegaServiceDefinition;
   languageModel?: string | undefined;
@@ -92,7 +95,7 @@ export class OpenedModel {
 /** Whether a language model answers the conversation in one of a mega service's nodes, at least as a fallback. */
 function writesAnswers({ nodes }: MegaServiceDefinition): boolean {
   const isWriter = ({ megaService, service }: NodeTarget) =>
-    megaService ? writesAnswers(megaService) : service === 'llm';
+    megaService ? writesAnswers(megaService) : answering.has(service);
   return [...nodes.values()].some(
     ({ target, fallback }) => isWriter(target) || (fallback !== undefined && isWriter(fallback)),
   );

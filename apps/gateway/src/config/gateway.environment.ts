@@ -117,6 +117,10 @@ const responsesEnvironmentShape = {
   RESPONSES_IMAGE_INPUT: z.enum(['refuse', 'describe']).default('refuse'),
   /** A request whose only tools are built-in ones that are not served: refuse it, or answer without them. */
   UNSERVED_TOOLS: z.enum(['refuse', 'ignore']).default('refuse'),
+  /** Endpoint of the tool `web_search`: SearXNG's `/search`, or Brave's with a key. Absent: the tool is not served. */
+  WEB_SEARCH_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** The key of Brave's search API. */
+  WEB_SEARCH_KEY: z.string().min(1).optional(),
   /** Timeout of an MCP server. */
   RESPONSES_MCP_TIMEOUT_MS: milliseconds(50).default(60_000),
   /** Timeout of a file at a URL. */

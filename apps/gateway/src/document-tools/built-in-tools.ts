@@ -10,11 +10,13 @@ import { collectionField } from '#api/dataprep-api';
 import type { HttpCall } from '#platform/service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { DocumentReader } from './document-reader.js';
 import { findTool } from './find.tool.js';
 import { assertMayUse, type McpTool, type McpToolResult } from './mcp-tool.js';
 import { openTool } from './open.tool.js';
 import { PassageSearch, searchTool } from './search.tool.js';
+import { webSearchTool } from './web-search.tool.js';
 
 const searchEntrySchema = z.strictObject({
   type: z.literal('search'),
@@ -23,6 +25,11 @@ const searchEntrySchema = z.strictObject({
   max_results: z.int().min(1).max(50).optional(),
 });
 const readingEntrySchema = z.strictObject({ type: z.enum(['find', 'open']) });
+
+const webEntrySchema = z.strictObject({
+  type: z.literal('web_search'),
+  max_results: z.int().min(1).max(20).optional(),
+});
 
 const citing = 'Cite the passages that an answer rests on by their numbers, like [1].';
 
@@ -78,24 +85,34 @@ export class BuiltInTool {
   }
 }
 
-/** The built-in tools of chats and responses: `search`, `find` and `open`. */
+/** The built-in tools: `search`, `find` and `open`, and `web_search` where the operator names an endpoint. */
 @Injectable()
 export class BuiltInTools {
-  readonly all: readonly BuiltInTool[];
+  /** Those over documents. */
+  readonly ofDocuments: readonly BuiltInTool[];
+  readonly #web: BuiltInTool | undefined;
 
   constructor(
     @Inject(PassageSearch) searches: PassageSearch,
     @Inject(DocumentReader) documents: DocumentReader,
+    @Inject(gatewayEnvironment) settings: Pick<GatewayEnvironment, 'WEB_SEARCH_URL' | 'WEB_SEARCH_KEY'>,
   ) {
-    this.all = [
+    const { WEB_SEARCH_URL: url, WEB_SEARCH_KEY: key } = settings;
+    this.#web = url === undefined ? undefined : new BuiltInTool(webSearchTool({ url, key }), webEntrySchema);
+    this.ofDocuments = [
       new BuiltInTool(searchTool(searches), searchEntrySchema),
       new BuiltInTool(findTool(documents), readingEntrySchema),
       new BuiltInTool(openTool(documents), readingEntrySchema),
     ];
   }
 
+  /** The types of tools that are served. */
+  get types(): string[] {
+    return [...this.ofDocuments, ...(this.#web ? [this.#web] : [])].map(({ type }) => type);
+  }
+
   find(type: string): BuiltInTool | undefined {
-    return this.all.find((tool) => tool.type === type);
+    return this.#web?.type === type ? this.#web : this.ofDocuments.find((tool) => tool.type === type);
   }
 }
 

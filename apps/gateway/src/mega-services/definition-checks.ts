@@ -34,7 +34,7 @@ export function givesAnswers(definition: MegaServiceDefinition): boolean {
 }
 
 /** Services whose output is a text about the message, and not an answer to it. */
-const textServices: ReadonlySet<string> = new Set(['llm.summarize', 'llm.faq']);
+const textServices: ReadonlySet<string> = new Set(['llm.summarize', 'llm.faq', 'llm.write']);
 
 /** Whether a mega service answers conversations; false if it writes summaries or questions about a text. */
 export function takesConversations({ nodes, output }: MegaServiceDefinition): boolean {

@@ -66,7 +66,7 @@ export class MegaServiceBody {
     return this.#complete(files, definition, () => {
       const fields = withoutAudio(body);
       const { rest, ...speech } = isSpoken ? takeSpeech(fields) : { rest: fields, speaks: false };
-      return { chat: chatOf(rest, isSpoken), isSpoken, ...speech };
+      return { chat: chatOf(rest, definition, isSpoken), isSpoken, ...speech };
     });
   }
 
@@ -76,7 +76,7 @@ export class MegaServiceBody {
   ): Promise<ReceivedMegaServiceRequest> {
     const { files, fields } = await receiveForm(http, this.objects, this.limits);
     return this.#complete(files, definition, () => {
-      const chat = chatOf(typedFields(fields, definition), files.length > 0);
+      const chat = chatOf(typedFields(fields, definition), definition, files.length > 0);
       return { chat, isSpoken: false, speaks: false };
     });
   }
@@ -163,14 +163,16 @@ function readField(name: string, value: string, type: ParameterType | undefined)
 
 function chatOf(
   body: Readonly<Record<string, unknown>> | undefined,
+  { question }: Pick<MegaServiceDefinition, 'question'>,
   hasFiles: boolean,
 ): ChatCompletionRequest {
   const { type, max_new_tokens, streaming, ...given } = body ?? {};
   const rest: Record<string, unknown> = given;
   refuseOtherTypes(type);
-  const asking = askingFields.find((name) => (rest[name] ?? '') !== '');
+  const fields = question === undefined ? askingFields : [question, ...askingFields];
+  const asking = fields.find((name) => (rest[name] ?? '') !== '');
   const asked = asking === undefined ? undefined : rest[asking];
-  for (const name of askingFields) delete rest[name];
+  for (const name of fields) delete rest[name];
   rest['max_tokens'] ??= max_new_tokens;
   rest['stream'] ??= streaming;
   // A request with files needs no question.

@@ -15,6 +15,7 @@ import type { NodeContext } from '#platform/dag';
 import type { CallOptions, RpcClient } from '#platform/messaging';
 import type { FilePassages } from '../input-files/attached-files.js';
 import type { ImageStore } from '../input-files/image-store.js';
+import type { AgentTools } from '../tool-turns/answer-with-tools.js';
 import type { SearchPlan } from './search/search-plan.js';
 
 /** The question for the search of documents, and the turns of its conversation. */
@@ -59,6 +60,8 @@ export interface MegaServiceRequest extends Conversation {
   /** Gets the documents that the language model reads, and those around them, for citations. */
   onDocuments?:
     ((documents: readonly RetrievedDocument[], neighbours: readonly Neighbour[]) => void) | undefined;
+  /** Opens the tools that the gateway runs for an agent. */
+  openAgentTools?: () => AgentTools;
   /** Tools and format for the answer. Only for a model that is the last node. */
   form?: AnswerForm;
   /** Variables for the chat template of the language model. */
@@ -81,6 +84,8 @@ export interface NodeCall {
   plan: () => SearchPlan;
   /** Returns the question that stands alone, for a ranking: see {@link SearchPlan.question}. */
   searchedFor: () => Promise<string>;
+  /** The language model of the mega service; undefined while it is away. */
+  describeModel: () => Promise<ModelInfo | undefined>;
   /** What the language model of the mega service reads of the documents; undefined: the found passages alone. */
   evidence: () => Promise<ModelInfo['evidence']>;
 }

@@ -28,7 +28,7 @@ export interface MegaServiceRun {
 /** Parts of a request other than its conversation. */
 export type Attachments = Pick<
   MegaServiceRequest,
-  'files' | 'embeddings' | 'form' | 'chatTemplateKwargs' | 'labels' | 'readFiles'
+  'files' | 'embeddings' | 'form' | 'chatTemplateKwargs' | 'labels' | 'openAgentTools' | 'readFiles'
 >;
 
 type Asked = Attachments & Pick<MegaServiceRequest, 'messages' | 'onDocuments'>;

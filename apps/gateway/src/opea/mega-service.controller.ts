@@ -24,12 +24,12 @@ import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChatRun } from '../chat/chat-model.js';
 import { sendChatCompletion, sendFrames, setStepHeaders } from '../chat/chat-reply.js';
-import { ChatService } from '../chat/chat.service.js';
 import { speakWhole, type SpokenWish } from '../chat/speak-along.js';
 import { documentsAnswerSchema, MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
 import { MegaServiceBody, type ReceivedMegaServiceRequest } from '../mega-services/mega-service-body.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { outputKindOf } from '../mega-services/definition-checks.js';
+import { Threads } from './threads.js';
 
 /**
  * Serves mega services at the paths of their YAML files. Answers are streamed by default, in OPEA's frames. Passages
@@ -40,7 +40,7 @@ export class MegaServiceController {
   constructor(
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
     @Inject(MegaServiceBody) private readonly bodies: MegaServiceBody,
-    @Inject(ChatService) private readonly chat: ChatService,
+    @Inject(Threads) private readonly threads: Threads,
     @Inject(MegaServiceOutputs) private readonly outputs: MegaServiceOutputs,
     @Inject(Synthesis) private readonly synthesis: Synthesis,
   ) {}
@@ -77,7 +77,7 @@ export class MegaServiceController {
       return;
     }
     const { chat, files, voice } = received;
-    const run = await this.chat.runMegaService(definition, chat, call, { files });
+    const run = await this.threads.run(definition, chat, call, { files });
     const wish: SpokenWish = {
       voice: voice === 'default' ? undefined : voice,
       voiceField: 'voice',

@@ -10,6 +10,7 @@ import { Cluster, ReceiptsRpcController, rpcMethods } from './cluster.js';
 import { ListController } from './list.controller.js';
 import { MegaServiceController, MegaServicePaths } from './mega-service.controller.js';
 import { ReceiptsController } from './receipts.controller.js';
+import { Threads } from './threads.js';
 
 /** All methods of the contracts. One `health` method represents the `health` methods of all services. */
 const methods = [...rpcMethods, healthMethod('embedding')];
@@ -37,6 +38,6 @@ export class AsyncApiController {
     AsyncApiController,
     MegaServiceController,
   ],
-  providers: [MegaServicePaths, Cluster],
+  providers: [MegaServicePaths, Cluster, Threads],
 })
 export class OpeaModule {}

@@ -25,6 +25,12 @@ export interface RunningTool {
   ) => Promise<{ text: string; documents: readonly RetrievedDocument[] }>;
 }
 
+/** The tools of an agent, and the text in which it reads passages. */
+export interface AgentTools {
+  readonly tools: readonly RunningTool[];
+  readonly show: (documents: readonly RetrievedDocument[]) => string;
+}
+
 /** One generation of an answer. */
 export interface ToolTurn {
   messages: ChatMessage[];

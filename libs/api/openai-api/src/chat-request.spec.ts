@@ -1,3 +1,4 @@
+import { callableTools } from './chat-tools.js';
 import { AttachedFileMark, parseOrThrow } from '#platform/contracts';
 import { describe, expect, it } from 'vitest';
 import { wireMessage } from './chat-messages.js';
@@ -127,7 +128,7 @@ describe('chatCompletionRequestSchema', () => {
     [{ messages, best_of: 2, stream: true }, 'best_of'],
     [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].tool_call_id'],
     [{ messages, tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
-    [{ messages, tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+    [{ messages, tools: [{ type: 'image_generation' }] }, 'tools[0].type'],
     [{ messages, tools: [tool, tool] }, 'tools[1]'],
     [{ messages, tool_choice: 'required' }, 'tool_choice'],
     [
@@ -172,6 +173,23 @@ describe('tools and forms in a chat request', () => {
       parallelToolCalls: false,
       reasoningEffort: { value: 'low', field: 'reasoning_effort' },
     });
+  });
+
+  it('takes tools of the gateway apart, and names them where they are not run', () => {
+    const entries = [{ type: 'search', collection: 'a' }, tool];
+    const request = parse({ messages, tools: entries, max_tool_calls: 3, tool_choice: 'required' });
+    expect(request).toMatchObject({
+      tools: [{ name: 'add' }],
+      serverTools: [{ entry: { type: 'search', collection: 'a' }, param: 'tools[0]' }],
+      maxToolCalls: 3,
+    });
+    const model = { id: 'm', callsTools: true };
+    expect(callableTools(request, model, true).ignored).toEqual([]);
+    const { request: rest, ignored } = callableTools(request, model);
+    expect([rest.serverTools, ignored]).toEqual([undefined, ['tools.search', 'max_tool_calls']]);
+    const only = parse({ messages, tools: [{ type: 'open' }], tool_choice: 'required' });
+    expect(() => callableTools(only, model)).toThrow('does not run tools of the server');
+    expect(() => parse({ messages, tools: [{ type: 'open' }, { type: 'open' }] })).toThrow('another tool');
   });
 
   it('takes the deprecated ones', () => {

@@ -34,7 +34,7 @@ const customSchema = z.looseObject({
 });
 
 /** Tools that the gateway runs. The rest of an entry is checked where the tool is known. */
-const serverToolSchema = z.looseObject({ type: z.enum(['search', 'find', 'open']) });
+const serverToolSchema = z.looseObject({ type: z.enum(['search', 'find', 'open', 'web_search']) });
 type ServerToolEntry = z.output<typeof serverToolSchema>;
 
 const toolSchema = z.discriminatedUnion('type', [
@@ -108,13 +108,13 @@ export function chatTools(fields: ToolFields): ChatTools {
   assertUnique(names, functions ? 'functions' : 'tools');
   const toolChoice = functions ? legacyChoice(functionCall) : toChoice(fields.tool_choice);
   assertChoosable(toolChoice, names, functions ? 'function_call' : 'tool_choice');
-  if (names.length === 0) return {};
+  const limit = typeof fields.max_tool_calls === 'number' ? { maxToolCalls: fields.max_tool_calls } : {};
+  if (names.length === 0) return limit;
   const single = functions ? false : (fields.parallel_tool_calls ?? undefined);
-  const { max_tool_calls: max } = fields;
   return {
+    ...limit,
     ...(tools.length > 0 && { tools }),
     ...(serverTools.length > 0 && { serverTools }),
-    ...(serverTools.length > 0 && typeof max === 'number' && { maxToolCalls: max }),
     ...(toolChoice && { toolChoice }),
     ...(single !== undefined && { parallelToolCalls: single }),
     ...(functions && { legacyFunctions: true }),
@@ -146,14 +146,18 @@ export function callableTools<Request extends ChatTools>(
   { id, callsTools }: Pick<ModelInfo, 'id' | 'callsTools'>,
   runsServerTools = false,
 ): { request: Request; ignored: string[] } {
-  const { tools, serverTools, toolChoice, legacyFunctions } = request;
+  const { tools, serverTools, toolChoice, legacyFunctions, maxToolCalls } = request;
   const [field, choice] = legacyFunctions ? ['functions', 'function_call'] : ['tools', 'tool_choice'];
+  const isRun = serverTools !== undefined && runsServerTools && callsTools !== false;
+  const limit = maxToolCalls !== undefined && !isRun ? ['max_tool_calls'] : [];
   if ((tools || serverTools) && callsTools === false) {
     if (toolChoice?.mode === 'required') throw unsupportedField(choice, `${id} cannot call tools`);
-    return { request: withoutTools(request), ignored: toolChoice?.mode === 'none' ? [] : [field] };
+    const ignored = toolChoice?.mode === 'none' ? limit : [field, ...limit];
+    return { request: withoutTools(request), ignored };
   }
-  if (!serverTools || runsServerTools) return { request, ignored: [] };
-  return withoutServerTools(request, serverTools, id);
+  if (!serverTools || isRun) return { request, ignored: limit };
+  const { request: rest, ignored } = withoutServerTools(request, serverTools, id);
+  return { request: rest, ignored: [...ignored, ...limit] };
 }
 
 function withoutTools<Request extends ChatTools>(request: Request): Request {

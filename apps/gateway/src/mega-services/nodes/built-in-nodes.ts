@@ -19,19 +19,14 @@ import {
   callSummarize,
   callTranscribe,
 } from './service-calls.js';
+import { agentParametersSchema, callAgent } from './agent.js';
 import { callEmbedding, callReranking, callRetrieval } from './search-calls.js';
 import { callLoop, loopParametersSchema } from '../loop/search-loop.js';
 import { callAnswerGuardrail, callGuardrail } from './guardrail.js';
+import { callWrite, modelParameter as model, writingParameters } from './write.js';
 
 /** The conversation from an earlier node, e.g. a guard that redacts; by default the request's own conversation. */
 const conversation: InputPort = { kind: 'conversation', optional: true };
-
-/** The language model of a node. */
-const model = z
-  .string()
-  .min(1)
-  .optional()
-  .describe('Name of the language model; default: DEFAULT_MODEL, or the served model');
 
 /** A reranker that is late or away still leaves `top_n` passages, in the order of the search. */
 function keepTopN(documents: unknown, { top_n }: { top_n?: number }): unknown {
@@ -106,6 +101,25 @@ export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegis
     }),
     unjudged: ['chat_template'],
     fixed: ['model'],
+    streaming: true,
+  },
+  {
+    service: 'llm.agent',
+    call: callAgent,
+    inputs: { conversation, documents: { kind: 'documents', optional: true } },
+    output: 'answer',
+    parameters: agentParametersSchema,
+    fixed: ['model'],
+    streaming: true,
+  },
+  {
+    service: 'llm.write',
+    call: callWrite,
+    inputs: { conversation },
+    output: 'answer',
+    ...writingParameters({}),
+    withParams: writingParameters,
+    fixed: ['model', 'chat_template'],
     streaming: true,
   },
   summary,

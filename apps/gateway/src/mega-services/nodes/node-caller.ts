@@ -44,18 +44,15 @@ export class NodeCaller {
       images: this.images,
       plan,
       searchedFor: () => plan().question,
-      evidence: () => this.#evidenceOf(request, writing),
+      describeModel: () => this.#describeModel({ ...options, model: model ?? writing.model }),
+      evidence: async () => (request.asksModel ? (await this.#describeModel(writing))?.evidence : undefined),
     });
   };
 
-  /** What the language model reads; a model that is away does not say it in time. */
-  async #evidenceOf(
-    { asksModel }: Pick<MegaServiceRequest, 'asksModel'>,
-    options: CallOptions,
-  ): Promise<ModelInfo['evidence']> {
-    if (!asksModel) return undefined;
+  /** A model that is away does not answer in time. */
+  async #describeModel(options: CallOptions): Promise<ModelInfo | undefined> {
     const deadline = Math.min(options.deadline ?? Infinity, Date.now() + describeTimeoutMs);
     const asking = { ...options, patience: undefined, deadline };
-    return (await this.models.llm(asking).catch(() => undefined))?.evidence;
+    return this.models.llm(asking).catch(() => undefined);
   }
 }

@@ -31,7 +31,7 @@ const reader = {
     yield await Promise.resolve([stored]);
   },
 } as unknown as DocumentReader;
-const sources = documentToolSources(new BuiltInTools(searches, reader));
+const sources = documentToolSources(new BuiltInTools(searches, reader, {}));
 const source = (type: string): ServerToolSource => sources.find((each) => each.type === type)!;
 const context = (scopes?: string[]) =>
   ({

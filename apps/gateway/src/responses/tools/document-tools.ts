@@ -7,8 +7,8 @@ import type { OpenedTools, ServerTool, ServerToolSource, ToolContext, ToolOutcom
 const serverLabel = 'meganest';
 
 /** `search`, `find` and `open` as tools of a response. */
-export function documentToolSources({ all }: Pick<BuiltInTools, 'all'>): ServerToolSource[] {
-  return all.map((tool) => new DocumentToolSource(tool));
+export function documentToolSources({ ofDocuments }: Pick<BuiltInTools, 'ofDocuments'>): ServerToolSource[] {
+  return ofDocuments.map((tool) => new DocumentToolSource(tool));
 }
 
 class DocumentToolSource implements ServerToolSource {

@@ -97,9 +97,9 @@ class Compiler {
       checkSkipping(nodes, output, this.problems);
     }
     this.problems.throwIfAny();
-    const { name, path, description, example } = this.source;
+    const { name, path, description, question, example } = this.source;
     const revision = revisionOf(this.source, this.services);
-    const shown = { name, path, description, example };
+    const shown = { name, path, description, ...(question !== undefined && { question }), example };
     return { ...shown, revision, file: this.file, nodes, output: output ?? '' };
   }
 

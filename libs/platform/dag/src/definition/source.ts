@@ -41,6 +41,11 @@ export const megaServiceSchema = z.strictObject({
     .regex(/^\/[\w./-]+$/, 'a path begins with / and has letters, digits, . _ - and /')
     .optional(),
   description: z.string().min(1),
+  /** The field of a body with the question, such as `source_code`; the usual ones work besides. */
+  question: z
+    .string()
+    .regex(/^[A-Za-z]\w*$/, 'a field is letters, digits and _')
+    .optional(),
   /** Example request body for the listing of mega services. */
   example: z.record(z.string(), z.unknown()).optional(),
   output: nodeNameSchema.optional(),

@@ -107,9 +107,10 @@ export function resolveTarget(request: TargetRequest): NodeTarget | undefined {
   const { source, services } = request;
   const found = services.get(source.service);
   if (!found) return undefined;
-  checkParams(found.kind, request);
-  const inputs = resolveInputs(found.kind, request);
-  return { service: source.service, ...found, inputs, params: source.params };
+  const kind = { ...found.kind, ...found.kind.withParams?.(source.params) };
+  checkParams(kind, request);
+  const inputs = resolveInputs(kind, request);
+  return { service: source.service, ...found, kind, inputs, params: source.params };
 }
 
 /** Checks each parameter alone; missing ones may come with the request. */

@@ -33,6 +33,11 @@ export interface ServiceKind {
   judges?: boolean;
   /** Parameters with a text for the model. A guard does not see them, so a node after a guard has to lock them. */
   unjudged?: readonly string[];
+  /**
+   * The parameters where they depend on those of the YAML, such as the names in a template. Absent: they are the same in
+   * each mega service.
+   */
+  withParams?: (params: Readonly<Record<string, unknown>>) => Pick<ServiceKind, 'parameters' | 'unjudged'>;
   /** Parameters that the YAML of a mega service sets and a request never does. */
   fixed?: readonly string[];
   /** The service can stream its output (`stream: true` in the YAML). */
@@ -116,6 +121,8 @@ export interface MegaServiceDefinition {
   /** HTTP path, in addition to its model name. */
   readonly path?: string;
   readonly description: string;
+  /** The field of a body with the question, before the usual ones. */
+  readonly question?: string;
   /** Example request body. */
   readonly example?: Readonly<Record<string, unknown>>;
   /** Short content hash of the definition and of the mega services in it. */
