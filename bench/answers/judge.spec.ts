@@ -63,6 +63,11 @@ describe('judge', () => {
     expect(verdict).toMatchObject({ right: true, first: true, clean: false, prefaced: true });
   });
 
+  it('knows the preface of German answers', () => {
+    expect(judged('Nächstliegende Stellen:\n\n26 days').prefaced).toBe(true);
+    expect(judged('Nächstliegende Stelle: 26 days').prefaced).toBe(true);
+  });
+
   it('counts a fact after sixty words as not first', () => {
     expect(judged(`${'word '.repeat(60)}26 days`)).toMatchObject({ right: true, first: false, clean: false });
   });

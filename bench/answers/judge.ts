@@ -24,7 +24,7 @@ const maxSmallTalkWords = 40;
 const openingWords = 40;
 
 const hedges =
-  /^(?:i(?:'m| am) not (?:quite |entirely )?(?:sure|certain)|(?:the )?(?:closest|nearest) passages?|perhaps|possibly|maybe|ich bin (?:mir )?nicht (?:ganz )?sicher|am nächsten kommt|(?:die )?nächst(?:e|liegende|gelegene) (?:passende )?(?:stelle|passage)|vielleicht|möglicherweise)(?![\p{L}])/u;
+  /^(?:i(?:'m| am) not (?:quite |entirely )?(?:sure|certain)|(?:the )?(?:closest|nearest) passages?|perhaps|possibly|maybe|ich bin (?:mir )?nicht (?:ganz )?sicher|am nächsten kommt|(?:die )?nächst(?:e|liegende|gelegene) (?:passende )?(?:stellen?|passagen?)|vielleicht|möglicherweise)(?![\p{L}])/u;
 const missing = [
   /\bi (?:could not|couldn't|cannot|can't|did not|didn't|do not|don't) (?:find|know|have)\b/,
   /\b(?:no|not an?) answer\b.{0,40}\bdocuments\b/,
