@@ -5,6 +5,7 @@ import {
   type RetrievedDocument,
   type SearchType,
 } from '#platform/contracts';
+import { asClient, currentClient } from '#platform/foundation';
 import type { Database } from '../database.js';
 import type { ChunkHit, ChunkSearch, SearchResult } from '../search/chunk-search.js';
 import { readFacts } from '../search/collection-facts.js';
@@ -70,13 +71,21 @@ const maxRunning = 4;
 /** Searches the chunks of stored documents. */
 export class ChunksRepository {
   /** The queries of a request arrive together. They share a transaction, and what is read of their collection. */
-  readonly #searches: GroupedCalls<ChunkSearch, SearchResult>;
+  readonly #searches: GroupedCalls<SearchOfClient, SearchResult>;
 
   constructor(private readonly database: Database) {
     this.#searches = new GroupedCalls({
       maxRunning,
       joins: joinsScope,
-      work: (searches) => database.transaction((transaction) => searchTogether(transaction, searches)),
+      work: (together) =>
+        asClient(together[0]!.client, () =>
+          database.transaction((transaction) =>
+            searchTogether(
+              transaction,
+              together.map(({ search }) => search),
+            ),
+          ),
+        ),
     });
   }
 
@@ -91,7 +100,7 @@ export class ChunksRepository {
 
   /** As {@link search}, by words if the collection has vectors of another model than the search's own. */
   find(search: ChunkSearch): Promise<SearchResult> {
-    return this.#searches.call(search);
+    return this.#searches.call({ search, client: currentClient() });
   }
 
   /** The documents that a search of the scope can find. Errors: service_unavailable. */
@@ -113,19 +122,27 @@ export class ChunksRepository {
   }
 }
 
-/** Searches of one scope share a transaction. */
-function joinsScope(): (search: ChunkSearch) => boolean {
+/** A search that waits in the turn of its client. */
+interface SearchOfClient {
+  search: ChunkSearch;
+  client: string;
+}
+
+/** Searches of one client and scope share a transaction. */
+function joinsScope(): (waiting: SearchOfClient) => boolean {
   let scope: string | undefined;
   let count = 0;
-  return (search) => {
-    if (count === maxTogether || scopeOf(search) !== (scope ??= scopeOf(search))) return false;
+  return (waiting) => {
+    if (count === maxTogether || scopeOf(waiting) !== (scope ??= scopeOf(waiting))) return false;
     count += 1;
     return true;
   };
 }
 
-const scopeOf = ({ collection, owner, searchType, embedding, embeddingModel }: ChunkSearch) =>
-  JSON.stringify([collection, owner, searchType, embedding?.length, embeddingModel]);
+function scopeOf({ search, client }: SearchOfClient): string {
+  const { collection, owner, searchType, embedding, embeddingModel } = search;
+  return JSON.stringify([client, collection, owner, searchType, embedding?.length, embeddingModel]);
+}
 
 /** Makes searches of one scope one after the other. A search that is refused does not end the others. */
 async function searchTogether(

@@ -16,7 +16,7 @@ import { GroupedCalls } from './grouped-calls.js';
 import { SqlParameters, type Transaction } from '../transaction.js';
 
 /** Limits of one transaction. */
-const most = { documents: 64, chunks: 200 };
+const most = { documents: 64, chunks: 50 };
 
 interface Small {
   document: WrittenDocument;
