@@ -4,10 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteFile, ingestText } from './helpers/ingest.js';
 import { postJson } from './helpers/http.js';
 
+interface UrlCitation {
+  filename: string;
+  quote: string;
+  document_start: number | null;
+  document_end: number | null;
+}
+
 interface Completion {
-  choices: {
-    message: { content: string; annotations?: { url_citation: { filename: string; quote: string } }[] };
-  }[];
+  choices: { message: { content: string; annotations?: { url_citation: UrlCitation }[] } }[];
 }
 
 let stack: TestStack;
@@ -34,10 +39,15 @@ describe('a made-up fact in a file', () => {
   const question = 'What does the Quibblewick engine run on?';
 
   it('is answered and cited after the upload, and gone after the delete', async () => {
-    await ingestText(url, 'quibblewick.txt', `${fact} It was built in a barn.`);
+    const text =
+      'An old engine.\n\n\n  The Quibblewick engine   runs on fermented plum juice. It was built in a barn.\n';
+    await ingestText(url, 'quibblewick.txt', text);
     const answer = await ask(question);
     expect(answer.content).toContain('fermented plum juice');
     expect(answer.annotations?.[0]?.url_citation).toMatchObject({ filename: 'quibblewick.txt', quote: fact });
+    // Of the file, which has more blanks than the passage.
+    const { document_start: start, document_end: end } = answer.annotations![0]!.url_citation;
+    expect(text.slice(start!, end!)).toBe('The Quibblewick engine   runs on fermented plum juice.');
 
     await deleteFile(url, 'quibblewick.txt');
     const later = await ask(question);

@@ -26,6 +26,11 @@ export interface DocumentChunk {
   time?: TimeSpan;
   /** The times of its paragraphs: `offset:start-end`, separated by spaces. Absent for a single paragraph. */
   timeBreaks?: string;
+  /**
+   * Where the text is in the text of a file that is itself text: `offset:offset in the file`, separated by spaces, each
+   * true up to the next. Without the second number: not found. Absent without any.
+   */
+  places?: string;
 }
 
 /**

@@ -118,6 +118,7 @@ export function chunkMetadata(
     ...(chunk.pageLabels && { page_labels: chunk.pageLabels }),
     ...(chunk.time && timeFields(chunk.time)),
     ...(chunk.timeBreaks && { time_breaks: chunk.timeBreaks }),
+    ...(chunk.places && { places: chunk.places }),
     ...(assumedEncoding && { encoding: assumedEncoding }),
   };
 }

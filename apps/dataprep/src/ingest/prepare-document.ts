@@ -1,5 +1,6 @@
 import type { ErrorBody, IngestProgress, ReadingReport } from '#platform/contracts';
 import { chunkDocument, type ChunkingOptions, type DocumentChunk } from '../chunking/chunk-document.js';
+import { withPlaces } from '../chunking/places-in-text.js';
 import type { SourceFile, ParsedDocument, ReadingFacts, ReadingWarning } from '../reading/parsed-document.js';
 import { readDocument } from '../reading/read-document.js';
 
@@ -24,10 +25,11 @@ export async function prepareDocument(
 
 /** Splits a document that was read. */
 export function splitDocument(
-  { blocks, ...facts }: ParsedDocument,
+  { blocks, text, ...facts }: ParsedDocument,
   chunking: ChunkingOptions,
 ): PreparedDocument {
-  return { ...facts, chunks: chunkDocument({ blocks }, chunking) };
+  const chunks = chunkDocument({ blocks }, chunking);
+  return { ...facts, chunks: text === undefined ? chunks : withPlaces(text, chunks) };
 }
 
 /** What was read of a document, for its sender. */

@@ -21,7 +21,9 @@ import { processorTimeMs, type ReaderDeadline, type ReaderTask } from './reader/
 
 async function run({ file, chunking }: PreparationTask): Promise<PreparationOutcome> {
   try {
-    return { document: await (chunking ? prepareDocument(file, chunking) : readDocument(file)) };
+    if (chunking) return { document: await prepareDocument(file, chunking) };
+    const { text: _text, ...document } = await readDocument(file);
+    return { document };
   } catch (error) {
     return { error: MegaNestError.from(error, 'dataprep').toBody() };
   }

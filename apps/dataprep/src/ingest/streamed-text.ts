@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MegaNestError } from '#platform/contracts';
+import { shiftPlaces } from '../chunking/places-in-text.js';
 import { startsAsZip } from '../reading/archives/archive.js';
 import { countUtf8, decodeText, guessWarning, isMostlyUtf8, isUtf16 } from '../reading/decode-text.js';
 import { detectType } from '../reading/detect-type.js';
@@ -165,13 +166,23 @@ export async function* prepareSections(
       ...(date && { date }),
     };
   };
+  let end = 0;
   for await (const section of sections) {
+    const start = end;
+    end += section.length;
     if (!/[\p{L}\p{N}]/u.test(section)) continue;
     const before = ahead;
-    ahead = prepare(section);
+    ahead = prepare(section).then((document) => placedAt(document, start));
     // The next turn awaits this promise. Until then its rejection must not count as unhandled.
     ahead.catch(() => undefined);
     if (before) yield complete(await before);
   }
   if (ahead) yield complete(await ahead);
+}
+
+function placedAt(document: PreparedDocument, start: number): PreparedDocument {
+  const chunks = document.chunks.map((chunk) =>
+    chunk.places ? { ...chunk, places: shiftPlaces(chunk.places, start) } : chunk,
+  );
+  return { ...document, chunks };
 }

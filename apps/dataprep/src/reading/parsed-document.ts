@@ -84,6 +84,8 @@ export interface ParsedDocument {
   assumedEncoding?: string;
   facts?: ReadingFacts;
   warnings?: ReadingWarning[];
+  /** The decoded text of a file that is text. */
+  text?: string;
 }
 
 /** A received file: its bytes, and the sender's information about it. */

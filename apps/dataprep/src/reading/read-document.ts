@@ -144,6 +144,7 @@ function readAs(
   const document = textReaders[type]?.(text, file) ?? readPlainText(text);
   return {
     ...document,
+    text,
     ...(confidence !== undefined && { assumedEncoding: encoding }),
     facts: {
       ...document.facts,

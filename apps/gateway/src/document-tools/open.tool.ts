@@ -77,7 +77,7 @@ function asCited(
   { document, filename, text }: z.output<typeof output>,
 ): RetrievedDocument {
   // The offsets are those of the first chunk.
-  const { page_breaks: _breaks, time_breaks: _times, ...rest } = metadata;
+  const { page_breaks: _breaks, time_breaks: _times, places: _places, ...rest } = metadata;
   return { id, text, score: 0, metadata: { ...rest, document_id: document, filename } };
 }
 

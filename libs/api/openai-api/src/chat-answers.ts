@@ -194,7 +194,7 @@ function annotation(citation: Citation, document: RetrievedDocument): CitationAn
       ...pageFields(document, citation.quote),
       ...(time && timeFields(time)),
       chunk_id: document.id,
-      ...quoteFields(citation),
+      ...quoteFields(citation, document),
     },
   };
 }

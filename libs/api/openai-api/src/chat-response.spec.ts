@@ -107,7 +107,8 @@ describe('citations in the midst of an answer, and its certainty', () => {
         unknown_citations: [9],
       });
     const [first, , last] = annotations.map((annotation) => annotation.url_citation);
-    expect(first).toMatchObject({ passage: 1, quote: 'Zorvex is a broker.' });
+    const unknown = { document_start: null, document_end: null };
+    expect(first).toMatchObject({ passage: 1, quote: 'Zorvex is a broker.', ...unknown });
     expect(first).not.toHaveProperty('inferred');
     expect(last).toMatchObject({ passage: 1, quote_start: 4, quote_end: 23, inferred: true });
     expect(chunks.filter(({ choices }) => choices[0]?.answer_kind !== undefined)).toHaveLength(1);

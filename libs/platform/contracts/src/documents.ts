@@ -88,6 +88,8 @@ export interface ChunkMetadata {
   end_seconds?: number;
   /** The times of several paragraphs: `offset:start-end`, separated by spaces. */
   time_breaks?: string;
+  /** Where the text is in the text of its file: `offset:offset in the file`, separated by spaces; text files only. */
+  places?: string;
   chunk_index: number;
 }
 
@@ -172,6 +174,26 @@ function clockText(time: number): string {
   const [hours, minutes, seconds] = [Math.floor(whole / 3_600), Math.floor(whole / 60) % 60, whole % 60];
   const tail = String(seconds).padStart(2, '0');
   return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
+}
+
+/**
+ * Offsets of a quote in the text of its file, from its offsets in the text of its passage. Null where they are not known:
+ * in a file that is not text, or where the file has marks that the passage does not have.
+ */
+export function placeInFile(
+  { metadata }: Pick<RetrievedDocument, 'metadata'>,
+  { start, end }: { start: number; end: number },
+): { start: number; end: number } | null {
+  const { places } = metadata;
+  if (typeof places !== 'string' || start >= end) return null;
+  const pairs = places.split(' ').map((pair) => pair.split(':'));
+  const offsetOf = (offset: number) => {
+    const [passage, file] = pairs.findLast(([begin]) => Number(begin) <= offset) ?? [];
+    return file ? Number(file) + offset - Number(passage) : undefined;
+  };
+  const isCut = pairs.some(([begin, file]) => !file && Number(begin) > start && Number(begin) < end);
+  const [first, last] = [offsetOf(start), offsetOf(end - 1)];
+  return isCut || first === undefined || last === undefined ? null : { start: first, end: last + 1 };
 }
 
 function isText(value: unknown): value is string {

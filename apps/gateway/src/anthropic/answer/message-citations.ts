@@ -59,11 +59,13 @@ function blocksOf(texts: readonly string[], quote: string) {
   return { start_block_index: start, end_block_index: start + 1 };
 }
 
-/** The place of the quote in the text of the document; in its passage where the gateway has read the file. */
-function charactersOf(texts: readonly string[] | undefined, { quote, quote_start = 0, quote_end }: Cited) {
-  const place = placeIn(texts?.[0] ?? '', quote);
-  if (place) return { start_char_index: place.start, end_char_index: place.end };
-  return { start_char_index: quote_start, end_char_index: quote_end ?? quote_start + quote.length };
+/** The place of the quote in the text of the document; in its passage where that is not known of a file. */
+function charactersOf(texts: readonly string[] | undefined, cited: Cited) {
+  const { quote, quote_start: start = 0, quote_end: end = start + quote.length } = cited;
+  const { document_start: first, document_end: last } = cited;
+  const inFile = first === null || last === null ? undefined : { start: first, end: last };
+  const place = placeIn(texts?.[0] ?? '', quote) ?? inFile ?? { start, end };
+  return { start_char_index: place.start, end_char_index: place.end };
 }
 
 /** The place of a quote in a text, whose white space may differ. */

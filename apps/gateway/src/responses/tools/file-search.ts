@@ -242,7 +242,7 @@ function named<Passage extends Neighbour>(
 /** A block as a document to cite. It has a page only if it lies on one. */
 function blockDocument({ chunks, text }: EvidenceBlock): RetrievedDocument {
   const [first] = chunks;
-  const { page_breaks: _breaks, page, ...metadata } = first!.metadata;
+  const { page_breaks: _breaks, places: _places, page, ...metadata } = first!.metadata;
   const isOnOne = chunks.every(
     ({ metadata: own }) => own['page'] === page && own['page_breaks'] === undefined,
   );

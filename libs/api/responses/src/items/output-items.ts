@@ -196,7 +196,7 @@ export function fileCitations(
         ...(time && timeFields(time)),
         ...(url !== undefined && { url }),
         chunk_id: document.id,
-        ...quoteFields(citation),
+        ...quoteFields(citation, document),
       },
     ];
   });
@@ -210,7 +210,9 @@ function fileOf({ id, metadata }: RetrievedDocument): { file_id: string; filenam
 /** The attributes that OpenAI allows (strings, numbers and booleans), and the id of the passage. */
 function attributesOf({ id, metadata }: RetrievedDocument): FileSearchResult['attributes'] {
   const attributes: FileSearchResult['attributes'] = { chunk_id: id };
-  for (const [name, value] of Object.entries(metadata)) {
+  // The places of a text are for the offsets of its quotes alone.
+  const { places: _places, ...shown } = metadata;
+  for (const [name, value] of Object.entries(shown)) {
     if (Object.keys(attributes).length === maxAttributes) break;
     if (typeof value === 'string') attributes[name] = value.slice(0, maxAttributeLength);
     else if (typeof value === 'number' || typeof value === 'boolean') attributes[name] = value;

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { fileReferenceSchema } from './dataprep.js';
-import { neighbourSchema, retrievedDocumentSchema } from '../documents.js';
+import {
+  neighbourSchema,
+  placeInFile,
+  retrievedDocumentSchema,
+  type RetrievedDocument,
+} from '../documents.js';
 import { defineMethod, describeMethod, modelInfoSchema } from './method.js';
 import { templateVariablesSchema } from '../template-variables.js';
 
@@ -270,16 +275,26 @@ export interface QuoteFields {
   quote: string;
   quote_start?: number;
   quote_end?: number;
+  /** Its offsets in the text of the file, in UTF-16 code units; null where they are not known. */
+  document_start: number | null;
+  document_end: number | null;
   /** The text has no marker: the words of the answer are those of the passage. */
   inferred?: boolean;
 }
 
-/** The quote of a citation in the names of the APIs. */
-export function quoteFields({ passage, quote, quoteStart, quoteEnd, inferred }: Citation): QuoteFields {
+/** The quote of a citation of a passage in the names of the APIs. */
+export function quoteFields(
+  { passage, quote, quoteStart, quoteEnd, inferred }: Citation,
+  document: RetrievedDocument,
+): QuoteFields {
+  const start = quoteStart ?? document.text.indexOf(quote);
+  const place = start === -1 ? null : placeInFile(document, { start, end: quoteEnd ?? start + quote.length });
   return {
     passage,
     quote,
     ...(quoteStart !== undefined && { quote_start: quoteStart, quote_end: quoteEnd }),
+    document_start: place?.start ?? null,
+    document_end: place?.end ?? null,
     ...(inferred && { inferred }),
   };
 }
