@@ -55,11 +55,25 @@ const attacks = {
   },
 };
 
+/** `npm run test:real-models`: published models from PyPI (1 GB), compared with the libraries that they were made for. */
+const realModels = {
+  extends: true as const,
+  test: {
+    ...common,
+    name: 'real-models',
+    include: ['test/real-models/**/*.spec.ts'],
+    testTimeout: 1_200_000,
+    hookTimeout: 600_000,
+    maxWorkers: 1,
+  },
+};
+
 export default defineConfig({
   test: {
     projects: [
       ...(process.env.MEGANEST_TEST_OPEN_WEBUI === 'true' ? [openWebUi] : []),
       ...(process.env.MEGANEST_TEST_ATTACKS === 'true' ? [attacks] : []),
+      ...(process.env.MEGANEST_TEST_REAL_MODELS === 'true' ? [realModels] : []),
       {
         extends: true,
         test: {
