@@ -124,19 +124,25 @@ function readingProviders(environment: DataprepEnvironment): Provider[] {
   ];
 }
 
+/** What the service of ingests is made of. */
+const ingestParts = [
+  DocumentPreparer,
+  MediaReader,
+  DocumentsRepository,
+  OriginalsRepository,
+  ObjectStore,
+  RpcClient,
+  Metrics,
+] as const;
+type Instances<Classes extends readonly (abstract new (...parts: never) => unknown)[]> = {
+  -readonly [Index in keyof Classes]: InstanceType<Classes[Index]>;
+};
+
 function ingestProviders(environment: DataprepEnvironment): Provider[] {
   const { chunking } = loadProfile(environment.MEGANEST_PROFILE);
   const sourceLimits = sourceLimitsOf(environment);
   const ingestService = (
-    ...[preparer, media, documents, originals, objects, rpc, metrics]: [
-      DocumentPreparer,
-      MediaReader,
-      DocumentsRepository,
-      OriginalsRepository,
-      ObjectStore,
-      RpcClient,
-      Metrics,
-    ]
+    ...[preparer, media, documents, originals, objects, rpc, metrics]: Instances<typeof ingestParts>
   ) => {
     const embedding = new EmbeddingClient(rpc);
     const parts = {
@@ -157,15 +163,7 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     },
     {
       provide: IngestService,
-      inject: [
-        DocumentPreparer,
-        MediaReader,
-        DocumentsRepository,
-        OriginalsRepository,
-        ObjectStore,
-        RpcClient,
-        Metrics,
-      ],
+      inject: [...ingestParts],
       useFactory: ingestService,
     },
     {

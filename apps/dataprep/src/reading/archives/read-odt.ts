@@ -9,7 +9,7 @@ import {
 import { revisedText } from '../revisions.js';
 import type { TableCell } from '../tables/table-grid.js';
 import { tableBlocks } from '../tables/table-rows.js';
-import { isDescription, pictureBlock, withPictures } from '../pictures/figures.js';
+import { isDescription, pictureBlock, withPictures } from './figures.js';
 import { attributeOf, elementsOf, nameOf, textWithin, type XmlElement, type XmlNode } from './xml-nodes.js';
 import { XmlArchive, type XmlDocument } from './archive.js';
 

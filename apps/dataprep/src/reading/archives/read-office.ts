@@ -9,7 +9,7 @@ import {
 import type { TableCell } from '../tables/table-grid.js';
 import { revisedText } from '../revisions.js';
 import { tableBlocks, textTableBlocks } from '../tables/table-rows.js';
-import { isDescription, pictureBlock, withPictures } from '../pictures/figures.js';
+import { isDescription, pictureBlock, withPictures } from './figures.js';
 import { readHtml } from '../read-html.js';
 import { XmlArchive, resolvePath, type XmlDocument } from './archive.js';
 

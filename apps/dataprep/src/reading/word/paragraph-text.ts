@@ -1,6 +1,6 @@
 import { codePoint } from 'dingbat-to-unicode';
 import type { LinkTargets } from '../html/link-targets.js';
-import { isDescription } from '../pictures/figures.js';
+import { isDescription } from '../archives/figures.js';
 import { revisedText, type Revision } from '../revisions.js';
 import { mathText } from './math-text.js';
 import { looksOf, type WordStyle } from './word-styles.js';

@@ -7,7 +7,7 @@ import {
   type ReadingLimits,
   type SourceFile,
 } from '../parsed-document.js';
-import { withPictures } from '../pictures/figures.js';
+import { withPictures } from '../archives/figures.js';
 import { Numbering } from './numbering.js';
 import { WordBlocks } from './word-blocks.js';
 import { wordStyles } from './word-styles.js';

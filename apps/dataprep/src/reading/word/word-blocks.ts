@@ -5,7 +5,7 @@ import {
   type ReadingWarning,
 } from '../parsed-document.js';
 import type { TableCell } from '../tables/table-grid.js';
-import { pictureBlock } from '../pictures/figures.js';
+import { pictureBlock } from '../archives/figures.js';
 import { tableBlocks } from '../tables/table-rows.js';
 import type { Numbering } from './numbering.js';
 import { ParagraphReader, type WordContext } from './paragraph-text.js';

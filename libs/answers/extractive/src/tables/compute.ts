@@ -1,6 +1,6 @@
 import { dimensionOf } from './cells/cell-value.js';
 import { hasNumber, orderOf } from './limits.js';
-import { aggregates, format, withUnit } from './number-text.js';
+import { aggregates, format, withUnit } from './cells/number-text.js';
 import type { Operation, Plan } from './planning.js';
 import type { Column, Table } from './cells/table.js';
 

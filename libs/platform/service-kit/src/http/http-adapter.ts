@@ -8,7 +8,7 @@ import { needsKeys } from '../keys/key-ring.js';
 import { decodeBody, decodedBody, encodingOf, parseJsonBody } from './request-body.js';
 import { answerClientError, noteRoutes, sendError } from './error.filter.js';
 import { callOf, pathOf, probePaths, requestIdOf } from './http-call.js';
-import { loopLag } from '../metrics/loop-lag.js';
+import { loopLag } from '../loop-lag.js';
 import { WebPages } from './web-pages.js';
 
 /**

@@ -9,7 +9,7 @@ import {
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, Summary } from 'prom-client';
 import { z } from 'zod';
 import { startGenAi, type GenAiCall, type GenAiMeasurement } from '../tracing/gen-ai.js';
-import { loopLag } from './loop-lag.js';
+import { loopLag } from '../loop-lag.js';
 import { Timeline, weightedQuantiles } from './timeline.js';
 
 const latency = z.number().nullable().describe('Seconds');

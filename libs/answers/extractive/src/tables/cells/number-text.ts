@@ -1,4 +1,4 @@
-import type { Column, Table } from './cells/table.js';
+import type { Column, Table } from './table.js';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 

@@ -3,7 +3,7 @@ import { makeRawPdf, show } from '../../../../../test/fixtures/dataprep/make-pdf
 import { makePng, type TestPicture } from '../../../../../test/fixtures/dataprep/make-picture.js';
 import { makeZip } from '../../../../../test/fixtures/dataprep/make-zip.js';
 import { readDocument } from '../read-document.js';
-import { renderPages } from './render-pages.js';
+import { renderPages } from '../pictures/render-pages.js';
 
 const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const relations = (targets: Record<string, string>) =>

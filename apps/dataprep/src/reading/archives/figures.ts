@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { unpackFiles } from '../archives/archive.js';
+import { unpackFiles } from './archive.js';
 import {
   defaultMaxScannedPages,
   type DocumentBlock,
@@ -7,8 +7,8 @@ import {
   type ReadingLimits,
   type SourceFile,
 } from '../parsed-document.js';
-import { blocksOfPicture } from './read-picture.js';
-import { missingModels } from './scan-reader.js';
+import { blocksOfPicture } from '../pictures/read-picture.js';
+import { missingModels } from '../pictures/scan-reader.js';
 
 /** Whether a description of a picture is a text, and not empty or the name of its file. */
 export function isDescription(text: string): boolean {
