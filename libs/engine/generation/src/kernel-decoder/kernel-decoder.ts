@@ -283,7 +283,7 @@ export class KernelDecoder {
     const { kernels } = memory;
     const { task, isShared } = rows > this.fastRows ? this.wideTeam : this.team;
     if (bits === 4) kernels.quantizeBlocks(input, activations, columns, rows, factors, block);
-    else if (block > 0) kernels.quantizeByteBlocks(input, activations, columns, rows, factors, block);
+    else if (block > 0) kernels.quantizeByteBlocks(input, activations, rows, columns, block, factors);
     else kernels.quantizeRows(input, activations, columns, rows, factors);
     const sizes = [outputs, columns, rows, bits, block] as const;
     kernels.multiply(weights, activations, factors, output, ...sizes, task, isShared);

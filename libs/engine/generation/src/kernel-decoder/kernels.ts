@@ -32,10 +32,10 @@ export interface DecoderKernels {
   quantizeByteBlocks(
     input: number,
     output: number,
-    columns: number,
     rows: number,
-    factors: number,
+    columns: number,
     block: number,
+    factors: number,
   ): void;
   packByteBlocks(values: number, scales: number, target: number, columns: number, block: number): void;
   quantizeRows(input: number, output: number, columns: number, rows: number, factors: number): void;

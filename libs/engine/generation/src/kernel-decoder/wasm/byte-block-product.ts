@@ -168,11 +168,11 @@ function rounded(values: v128, inverse: v128): v128 {
 export function quantizeByteBlocks(
   input: usize,
   output: usize,
-  columns: usize,
-  rows: usize,
-  factors: usize,
-  block: usize,
   usesBytes: bool,
+  rows: usize,
+  columns: usize,
+  block: usize,
+  factors: usize,
 ): void {
   for (let row: usize = 0; row < rows; row++)
     for (let first: usize = 0; first < columns; first += block) {

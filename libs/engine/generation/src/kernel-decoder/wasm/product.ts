@@ -63,12 +63,12 @@ export function quantizeRows(input: usize, output: usize, columns: usize, rows: 
 export function quantizeByteBlocks(
   input: usize,
   output: usize,
-  columns: usize,
   rows: usize,
-  factors: usize,
+  columns: usize,
   block: usize,
+  factors: usize,
 ): void {
-  byteBlocks.quantizeByteBlocks(input, output, columns, rows, factors, block, usesBytes);
+  byteBlocks.quantizeByteBlocks(input, output, usesBytes, rows, columns, block, factors);
 }
 
 /** Four bytes of each of four columns. */
