@@ -4,11 +4,14 @@ const latin1 = (bytes: Uint8Array, start: number, end: number) =>
 /** Brands of MP4's container that are pictures: HEIC and AVIF. */
 const pictureBrands = /^(?:hei|hev|avi|mif|msf)/;
 
+/** First bytes of FLAC, Ogg, tags of MP3, and Matroska. */
+const signatures = ['fLaC', 'OggS', 'ID3', '\u001AE\u00DF\u00A3'];
+
 /** Whether the bytes begin like an audio or video file: WAV, FLAC, Ogg, MP4, WebM and Matroska, MP3, AAC. */
 export function isMedia(bytes: Uint8Array): boolean {
   const head = latin1(bytes, 0, 12);
   if (head.startsWith('RIFF')) return head.endsWith('WAVE');
-  if (/^(?:fLaC|OggS|ID3|\x1aE\xdf\xa3)/.test(head)) return true;
+  if (signatures.some((signature) => head.startsWith(signature))) return true;
   if (head.startsWith('ftyp', 4)) return !pictureBrands.test(head.slice(8));
   return isFrame(bytes);
 }
