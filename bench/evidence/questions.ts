@@ -75,10 +75,10 @@ export function readDocuments(): Document[] {
       return { kind, name, text, body: text };
     }),
   );
-  const others = readOtherDocuments().map((document) => ({
-    ...document,
-    kind: distractors[document.kind]!,
-  }));
+  const others = readOtherDocuments().flatMap((document) => {
+    const kind = distractors[document.kind];
+    return kind === undefined ? [] : [{ ...document, kind }];
+  });
   return [...written, ...generateDocuments(), ...others];
 }
 

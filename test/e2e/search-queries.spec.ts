@@ -73,11 +73,11 @@ describe('the queries of a model that writes', () => {
     );
     expect(text).toContain('Passage 1 says 1.');
     const queries = ['Erbauer des Observatoriums', 'builder of the observatory'];
-    expect(searched).toEqual(['Wer hat es gebaut, das Observatorium?', ...queries]);
+    expect(searched).toEqual(['Wer hat es gebaut, das Observatorium? built', ...queries]);
     expect(ranked).toEqual([queries.join(' ')]);
     expect(degraded).toBeNull();
     expect(details['searched']).toEqual([
-      { query: 'Wer hat es gebaut, das Observatorium?', by: 'user' },
+      { query: 'Wer hat es gebaut, das Observatorium? built', by: 'words' },
       { query: queries[0], by: 'model' },
       { query: queries[1], by: 'model' },
     ]);

@@ -229,6 +229,13 @@ describe('a NATS server of a cluster that is killed', () => {
     const service = await startEcho(second!.url);
     const caller = await MessagingConnection.open({ url: first!.url, name: 'caller' });
     const client = new RpcClient(caller);
+    // The servers of a cluster tell each other who listens.
+    const isThere = () =>
+      client.request(echo, { text: 'before' }).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isThere).toBe(true);
     // Begun over a second, so that heartbeats of some fall into the moment without a connection.
     const calls = Array.from({ length: 40 }, async (_unused, index) => {
       await delay(index * 25);

@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createHistogram } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
 const resolutionMs = 10;
@@ -6,24 +6,32 @@ const resolutionMs = 10;
 const restMs = 2_000;
 
 /**
- * The delay of this process's event loop, 10 ms while nothing holds it up. It is measured by a timer, which would wake an idle
- * process a hundred times a second. So it runs only around work that {@link stir} announces.
+ * The delay of this process's event loop, 10 ms while nothing holds it up. A timer measures it, which would wake an idle
+ * process a hundred times a second. So it runs only around work that {@link stir} announces. Node's own monitor does not
+ * count the time before its first tick, which the work itself may take.
  */
 class LoopLag {
-  readonly #delays = monitorEventLoopDelay({ resolution: resolutionMs });
-  #rest: NodeJS.Timeout | undefined;
+  readonly #delays = createHistogram();
+  #timer: NodeJS.Timeout | undefined;
+  #tickedAt = 0;
+  #restAt = 0;
 
   /** Work begins: a request, a call. */
   stir(): void {
-    if (this.#rest) {
-      this.#rest.refresh();
-      return;
-    }
-    this.#delays.enable();
-    this.#rest = setTimeout(() => {
-      this.#delays.disable();
-      this.#rest = undefined;
-    }, restMs).unref();
+    const now = performance.now();
+    this.#restAt = now + restMs;
+    if (this.#timer) return;
+    this.#tickedAt = now;
+    this.#timer = setInterval(() => this.#tick(), resolutionMs).unref();
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    this.#delays.record(Math.max(1, Math.round((now - this.#tickedAt) * 1e6)));
+    this.#tickedAt = now;
+    if (now < this.#restAt) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   /** Adds gauges with the delays since the last request for the metrics; 0.01 where there was no work. */

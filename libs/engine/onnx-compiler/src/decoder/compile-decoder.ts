@@ -130,6 +130,8 @@ interface Arithmetic {
 
 async function chooseArithmetic(modelDirectory: string, options: CompileDecoderOptions): Promise<Arithmetic> {
   const { weights, kv } = options;
+  // An unknown architecture is the error, whatever the weights are.
+  await readDecoderShape(modelDirectory);
   const isExact = weights === 'fp32' && kv === 'float';
   const kernel = isExact ? 'exact' : (options.kernel ?? (await detectIntegerKernel()));
   return { linear: await linearMode(modelDirectory, options), kv, kernel };
