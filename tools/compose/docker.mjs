@@ -61,6 +61,14 @@ export function run(command, args, options = {}) {
   });
 }
 
+async function freeNetwork(network) {
+  const format = '{{range .Containers}}{{println .Name}}{{end}}';
+  const options = { cleansUp: true };
+  const names = await run('docker', ['network', 'inspect', '--format', format, network], options);
+  for (const name of names.split('\n').filter(Boolean))
+    await run('docker', ['network', 'disconnect', '--force', network, name], options);
+}
+
 /** The settings of the tested installation: never those of a .env file or of an installation that runs. */
 export function makeProject({ port, name = 'meganest-test' }) {
   const env = {
@@ -71,10 +79,21 @@ export function makeProject({ port, name = 'meganest-test' }) {
     COMPOSE_PROGRESS: 'plain',
     BUILDKIT_PROGRESS: 'plain',
   };
-  const compose = (args, { files = [], ...options } = {}) => {
+  const composeOnce = (args, { files = [], ...options } = {}) => {
     const named = ['docker-compose.yml', ...files].flatMap((file) => ['--file', file]);
     const all = ['compose', '--env-file', '/dev/null', ...named, ...args];
     return run('docker', all, { ...options, env: { ...env, ...options.env } });
+  };
+  /** The engine may keep the endpoint of a killed container. Its network is then freed, and removed by a second try. */
+  const compose = async (args, options) => {
+    try {
+      return await composeOnce(args, options);
+    } catch (error) {
+      const [, network] = /failed to remove network (\S+):.*active endpoints/.exec(error.output ?? '') ?? [];
+      if (args[0] !== 'down' || network === undefined) throw error;
+      await freeNetwork(network);
+      return composeOnce(args, options);
+    }
   };
   /** The containers of the project: `{ name, service, id, state, health, pid }`. */
   const containers = async () => {
