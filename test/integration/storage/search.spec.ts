@@ -66,7 +66,11 @@ describe('ChunksRepository', () => {
       for (const each of searches) found.push(await storage.chunks.search(each));
       return found;
     };
-    expect((await findAlone()).at(-1)?.[0]?.text).toBe(passages[3]!.text);
+    const best = (await findAlone()).map(([first]) => first?.text);
+    // Two passages have the words of the first two queries.
+    const aboutCats = [passages[1]!.text, passages[2]!.text];
+    expect(aboutCats).toEqual(expect.arrayContaining(best.slice(0, 2)));
+    expect(best[2]).toBe(passages[3]!.text);
     // The words of the collection are counted in the background, which may change scores between two searches.
     const areEqual = async () => {
       const together = await Promise.all(searches.map((each) => storage.chunks.search(each)));

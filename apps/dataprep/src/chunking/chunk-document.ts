@@ -1,4 +1,4 @@
-import type { TimeSpan } from '#platform/contracts';
+import { wholeSpan, type TimeSpan } from '#platform/contracts';
 import type { ParsedDocument, DocumentBlock } from '../reading/parsed-document.js';
 import { withoutContents } from './table-of-contents.js';
 import { unitsOf, countWords, type TextUnit } from './text-units.js';
@@ -79,10 +79,8 @@ function pageLabelsOf(units: readonly TextUnit[]): Pick<DocumentChunk, 'pageLabe
 }
 
 function timeOf(units: readonly TextUnit[]): Pick<DocumentChunk, 'time'> {
-  const times = units.flatMap(({ time }) => time ?? []);
-  if (times.length === 0) return {};
-  const [start, end] = [times.map((time) => time.start), times.map((time) => time.end)];
-  return { time: { start: Math.min(...start), end: Math.max(...end) } };
+  const time = wholeSpan(units.flatMap((unit) => unit.time ?? []));
+  return time ? { time } : {};
 }
 
 function timeBreaksOf(units: readonly TextUnit[]): string {

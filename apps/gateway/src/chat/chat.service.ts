@@ -9,6 +9,7 @@ import { LanguageModels } from './language-model.js';
 import { MegaServiceModels } from './mega-service-model.js';
 import { ModelDirectory } from './model-directory.js';
 import type { OpenedModel } from './opened-model.js';
+import { ToolChats } from './tool-chats.js';
 
 /** Answers a chat with the mega service or the language model that the request names. */
 @Injectable()
@@ -17,6 +18,7 @@ export class ChatService {
     @Inject(ModelDirectory) private readonly directory: ModelDirectory,
     @Inject(MegaServiceModels) private readonly megaServices: MegaServiceModels,
     @Inject(LanguageModels) private readonly languageModels: LanguageModels,
+    @Inject(ToolChats) private readonly toolChats: ToolChats,
   ) {}
 
   /**
@@ -29,11 +31,11 @@ export class ChatService {
 
   /** Starts an answer of an opened model. */
   async startWith(opened: OpenedModel, request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
-    this.languageModels.toolChats.assertServed(request);
+    this.toolChats.assertServed(request);
     const model = this.prepare(opened, request);
-    const asked = await model.readFiles(request, call);
-    const runsTools = asked.serverTools !== undefined && !model.isMegaService && model.callsTools;
-    return runsTools ? this.languageModels.toolChats.start(model, asked, call) : model.start(asked, call);
+    const readable = await model.readFiles(request, call);
+    const runsTools = readable.serverTools !== undefined && !model.isMegaService && model.callsTools;
+    return runsTools ? this.toolChats.start(model, readable, call) : model.start(readable, call);
   }
 
   /**

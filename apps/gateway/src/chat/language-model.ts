@@ -32,7 +32,6 @@ import {
   unfollowedPrompts,
   unreadFiles,
 } from './chat-model.js';
-import { ToolChats } from './tool-chats.js';
 import type { OpenedModel } from './opened-model.js';
 
 /** Prepares language models for chats, and calls them. */
@@ -43,7 +42,6 @@ export class LanguageModels {
     @Inject(ImageStore) private readonly images: Pick<ImageStore, 'lend'>,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(AttachedFiles) readonly attached: Pick<AttachedFiles, 'read'>,
-    @Inject(ToolChats) readonly toolChats: ToolChats,
   ) {}
 
   /**

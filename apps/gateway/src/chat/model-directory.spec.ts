@@ -23,13 +23,13 @@ interface Served {
 
 /** A directory over one language model, which is away where it is absent. */
 function directoryOf({ llm, megaServices = [], aliases = '', only = false }: Served) {
-  let asked = 0;
+  let requests = 0;
   const info = { id: 'nano-chat', revision: '1', backend: 'test', maxInputTokens: 10, created: 1, ...llm };
   const client = {
     lacks: () => false,
     requestAll: () => Promise.resolve(llm ? [info] : []),
     request: () => {
-      asked++;
+      requests++;
       if (llm) return Promise.resolve(info);
       return Promise.reject(new MegaNestError('service_unavailable', { service: 'llm', detail: 'away' }));
     },
@@ -45,7 +45,7 @@ function directoryOf({ llm, megaServices = [], aliases = '', only = false }: Ser
     new ModelCatalog(client as unknown as RpcClient, environment),
     environment,
   );
-  return { directory, asked: () => asked };
+  return { directory, requests: () => requests };
 }
 
 const call = {} as HttpCall;
@@ -54,11 +54,11 @@ const keyFor = (...models: string[]) => ({ caller: { name: 'key', models: new Se
 
 describe('a language model', () => {
   it('is described once for every question about it', async () => {
-    const { directory, asked } = directoryOf({ llm: { callsTools: true, modalities: ['text', 'image'] } });
+    const { directory, requests } = directoryOf({ llm: { callsTools: true, modalities: ['text', 'image'] } });
     const opened = await directory.open('nano-chat', call);
     expect(opened).toMatchObject({ name: 'nano-chat', isNamed: true, languageModel: 'nano-chat' });
     expect(opened).toMatchObject({ takesForms: true, input: ['text', 'image'], revision: '1' });
-    expect(asked()).toBe(1);
+    expect(requests()).toBe(1);
   });
 
   it('that does not exist, or is away, is an error when it answers', async () => {

@@ -10,10 +10,10 @@ const page = {
   title: 'A <strong>tea</strong>',
   content: 'Tea is <b>hot</b> &lt; 100.',
 };
-const asked: IncomingMessage[] = [];
+const requests: IncomingMessage[] = [];
 let reply: { status: number; body: string; headers?: Record<string, string> };
 const server = createServer((request, response) => {
-  asked.push(request);
+  requests.push(request);
   response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers }).end(reply.body);
 });
 let url: string;
@@ -39,7 +39,7 @@ describe('web_search', () => {
       body: JSON.stringify({ results: [page, { ...page, url: 'https://b.example/' }] }),
     };
     const result = await webSearchTool({ url }).run({ query: 'hot tea', max_results: 1 }, context());
-    expect(asked.at(-1)?.url).toBe('/search?safesearch=1&q=hot+tea&format=json');
+    expect(requests.at(-1)?.url).toBe('/search?safesearch=1&q=hot+tea&format=json');
     expect(result.text).toBe('[4] A tea (https://a.example/x)\nTea is hot &lt; 100.');
     expect(result.documents).toMatchObject([{ metadata: { source: page.url, title: 'A tea' } }]);
   });
@@ -48,8 +48,8 @@ describe('web_search', () => {
     const { content, ...rest } = page;
     reply = { status: 200, body: JSON.stringify({ web: { results: [{ ...rest, description: content }] } }) };
     const result = await webSearchTool({ url, key: 'secret' }).run({ query: 'tea' }, context());
-    expect(asked.at(-1)?.headers['x-subscription-token']).toBe('secret');
-    expect(asked.at(-1)?.url).toBe('/search?safesearch=1&q=tea&count=5');
+    expect(requests.at(-1)?.headers['x-subscription-token']).toBe('secret');
+    expect(requests.at(-1)?.url).toBe('/search?safesearch=1&q=tea&count=5');
     expect(result.structured).toMatchObject({ results: [{ url: page.url, text: 'Tea is hot &lt; 100.' }] });
   });
 

@@ -50,8 +50,8 @@ export class Threads {
       call,
       attachments,
     );
-    const asked = request.messages.filter(({ role }) => role === 'user');
-    return { ...run, chunks: keepingAnswer(run.chunks, (answer) => thread.add(asked, answer)) };
+    const questions = request.messages.filter(({ role }) => role === 'user');
+    return { ...run, chunks: keepingAnswer(run.chunks, (answer) => thread.add(questions, answer)) };
   }
 
   /** The first turn creates a thread. */
@@ -65,8 +65,8 @@ export class Threads {
     const items = isKnown ? await this.conversations.items(id) : [];
     return {
       messages: items.flatMap(turnOf).slice(-maxTurns),
-      add: async (asked, answer) => {
-        const added = [...asked.map(itemOf), itemOf({ role: 'assistant', content: answer })];
+      add: async (questions, answer) => {
+        const added = [...questions.map(itemOf), itemOf({ role: 'assistant', content: answer })];
         // Another request of the same thread may have created it.
         if (isKnown || (await this.conversations.find(owner, id)))
           return this.conversations.addItems(owner, id, added);
@@ -80,7 +80,7 @@ export class Threads {
 interface Thread {
   readonly messages: readonly ChatMessage[];
   /** Adds the turns of the caller and the answer. */
-  readonly add: (asked: readonly ChatMessage[], answer: string) => Promise<void>;
+  readonly add: (questions: readonly ChatMessage[], answer: string) => Promise<void>;
 }
 
 /** Passes an answer on, and adds it to the thread at its end. An answer that fails or is left early is not added. */

@@ -1,4 +1,11 @@
-import { isAttached, labelOfPage, timeOfQuote, timeText, type Neighbour } from '#platform/contracts';
+import {
+  isAttached,
+  labelOfPage,
+  timeOfQuote,
+  timeText,
+  wholeSpan,
+  type Neighbour,
+} from '#platform/contracts';
 import { headingsOf, partsOf } from './chunk.js';
 
 /** Names of metadata with the date of a document, the best one first. */
@@ -52,10 +59,8 @@ function pagesOf(chunks: readonly Neighbour[]): string {
 }
 
 function timesOf(chunks: readonly Neighbour[]): string {
-  const times = chunks.flatMap((chunk) => timeOfQuote(chunk, '') ?? []);
-  if (times.length === 0) return '';
-  const [start, end] = [times.map((time) => time.start), times.map((time) => time.end)];
-  return timeText({ start: Math.min(...start), end: Math.max(...end) });
+  const time = wholeSpan(chunks.flatMap((chunk) => timeOfQuote(chunk, '') ?? []));
+  return time ? timeText(time) : '';
 }
 
 /** The rows of a block, where its table has more. */

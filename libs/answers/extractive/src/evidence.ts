@@ -123,9 +123,9 @@ const pronoun = /^(?:it|its|he|she|they|his|her|their|this|these|that|those)\b/i
  * candidates count more), its place, and whether it contains a name, a date or a number that the question asks for.
  */
 export function lexicalEvidence(question: string, candidates: readonly Candidate[]): number[][] {
-  const asked = meaningfulStems(question);
-  const words = [...new Set(asked)];
-  const pairs = pairsOf(asked);
+  const wanted = meaningfulStems(question);
+  const words = [...new Set(wanted)];
+  const pairs = pairsOf(wanted);
   const type = questionType(question);
   const stems = candidates.map(({ text }) => stemsOf(text));
   const sets = stems.map((list) => new Set(list));

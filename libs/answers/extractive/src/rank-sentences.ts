@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '#engine/encoders';
-import { askedThing } from './question/asked-thing.js';
+import { questionTopic } from './question/question-topic.js';
 import { alignQuestion } from './question/align-question.js';
 import { affirms, deniedBy } from './question/negation.js';
 import { detectLanguage, remember } from '#platform/foundation';
@@ -222,7 +222,7 @@ function lacksThing(
 ): boolean {
   const isDoubtful = certainty === 'closest' || (certainty === 'answer' && confidence <= sureWithoutThing);
   if (!isDoubtful) return false;
-  const { counted, last } = askedThing(aligned);
+  const { counted, last } = questionTopic(aligned);
   const texts = new Set(candidates.flatMap(({ passage, document, lead }) => [passage, document, lead]));
   const known = new Set([...texts].flatMap((text) => stemsOf(text)));
   const isMissing = (stems: readonly string[]) => stems.some((stem) => !known.has(stem));

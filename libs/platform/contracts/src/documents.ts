@@ -136,6 +136,15 @@ export interface TimeSpan {
   end: number;
 }
 
+/** From the beginning of the first to the end of the last part of a recording; undefined for an empty list. */
+export function wholeSpan(parts: readonly TimeSpan[]): TimeSpan | undefined {
+  if (parts.length === 0) return undefined;
+  return {
+    start: Math.min(...parts.map(({ start }) => start)),
+    end: Math.max(...parts.map(({ end }) => end)),
+  };
+}
+
 /** When a quote of a recording is said: the paragraphs that have it, or all if it is not found. Undefined without times. */
 export function timeOfQuote(
   { text, metadata }: Pick<RetrievedDocument, 'text' | 'metadata'>,

@@ -169,17 +169,8 @@ export function errorOf(message: Msg, service: string): MegaNestError | undefine
   if (!description && !status) return undefined;
   const { data } = errorBodySchema.safeParse(bodyOf(message));
   if (data?.code !== undefined && isErrorCode(data.code)) {
-    const { code, type, message: text = description ?? '', param, retryAfter, final } = data;
-    return MegaNestError.fromBody({
-      service: data.service ?? service,
-      code,
-      status,
-      type,
-      message: text,
-      param,
-      retryAfter,
-      final,
-    });
+    const { code, message: text = description ?? '', service: from = service } = data;
+    return MegaNestError.fromBody({ ...data, code, status, message: text, service: from });
   }
   return foreignError(service, data?.status ?? status, data?.message ?? description ?? '');
 }

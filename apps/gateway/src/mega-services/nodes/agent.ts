@@ -61,9 +61,9 @@ function turnsOf(
   };
   return ({ messages: all, tools, toolChoice, documents }) =>
     images.lend(all, { signal: options.signal }, (messages) => {
-      const told = documents.length > 0 ? { documents, documents_told: true } : {};
-      const asked = { ...shared, messages, tools, tool_choice: toolChoice, ...told };
-      return client.stream(generate, asked, { ...options, affinity });
+      const passages = documents.length > 0 ? { documents, documents_told: true } : {};
+      const payload = { ...shared, messages, tools, tool_choice: toolChoice, ...passages };
+      return client.stream(generate, payload, { ...options, affinity });
     });
 }
 

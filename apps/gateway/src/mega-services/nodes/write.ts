@@ -7,7 +7,6 @@ import {
   type GenerationChunk,
   type RequestOf,
 } from '#platform/contracts';
-
 import type { ServiceKind } from '#platform/dag';
 import { z } from 'zod';
 import { affinityOf, conversationOf, type NodeCall } from '../mega-service-request.js';

@@ -130,8 +130,6 @@ interface Arithmetic {
 
 async function chooseArithmetic(modelDirectory: string, options: CompileDecoderOptions): Promise<Arithmetic> {
   const { weights, kv } = options;
-  // An unknown architecture is the error, whatever the weights are.
-  await readDecoderShape(modelDirectory);
   const isExact = weights === 'fp32' && kv === 'float';
   const kernel = isExact ? 'exact' : (options.kernel ?? (await detectIntegerKernel()));
   return { linear: await linearMode(modelDirectory, options), kv, kernel };
@@ -154,6 +152,8 @@ async function linearMode(
   if (weights === 'fp32') return 'fp32';
   // Larger blocks lose twice as much with 4 bits (docs/benchmarks.md).
   if (weights === 'int4') return { bits: 4, block: block === 'row' ? 32 : (block ?? 32), zeroPoints: true };
+  // An unknown architecture is the error, whatever the weights are.
+  if (!block) await readDecoderShape(modelDirectory);
   const wanted = block ?? ((await hasRowScales(modelDirectory)) ? 'row' : 32);
   return wanted === 'row' ? 'int8-row' : { bits: 8, block: wanted, zeroPoints: false };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { stemsOf } from '../stems.js';
-import { askedThing } from './asked-thing.js';
+import { questionTopic } from './question-topic.js';
 
-describe('askedThing', () => {
+describe('questionTopic', () => {
   it.each([
     ['How many calories does the tagine have?', 'calories', ''],
     ['How much electricity does the oven use?', 'electricity', ''],
@@ -12,7 +12,7 @@ describe('askedThing', () => {
     ['What does it mean?', '', ''],
     ['Where is it?', '', ''],
   ])('%s: %s, %s', (question, counted, last) => {
-    const thing = askedThing(question);
+    const thing = questionTopic(question);
     expect(thing.counted).toEqual(stemsOf(counted));
     expect(thing.last).toEqual(stemsOf(last));
   });

@@ -16,13 +16,13 @@ const closing =
 const minLetters = 4;
 
 /** What a question is about, as stems: the things that are counted, and the thing at its end. */
-export interface AskedThing {
+export interface QuestionTopic {
   readonly counted: readonly string[];
   readonly last: readonly string[];
 }
 
 /** Finds what a question is about: `calories` and `tagine` of `How many calories are in the tagine?` */
-export function askedThing(question: string): AskedThing {
+export function questionTopic(question: string): QuestionTopic {
   const things = stemsOf(counted.exec(question)?.[1] ?? '').filter((stem) => !general.has(stem));
   const last = question.match(/\p{L}[\p{L}-]*/gu)?.at(-1) ?? '';
   const isNamed = last.length >= minLetters && !closing.test(last);
